@@ -144,6 +144,16 @@ def test_people_read_that_a_percentage_of_0_means_everyone(form: Format) -> None
     assert "→ off (only users whom a rule matches)" in only_rules
 
 
+@pytest.mark.parametrize("form", [Format.SLACK, Format.TEAMS, Format.DISCORD])
+def test_people_read_that_a_rule_for_attributes_and_a_segment_without_conditions_are_for_everyone(form: Format) -> None:
+    def told(**after: Any) -> str:
+        return json.dumps(composed(form, event(**after)), ensure_ascii=False).replace("\\", "")
+
+    assert "→ [] (everyone)" in told(conditions=[], rule_type="attributes")
+    assert "→ [] (everyone)" in told(conditions=[])
+    assert "(everyone)" not in told(conditions=[], rule_type="user_id")
+
+
 @pytest.mark.parametrize("kind", NoticeType)
 def test_people_and_programs_read_what_the_server_noticed(kind: NoticeType) -> None:
     details: dict[str, Any] = {"instance": "eu-1", "seconds": 12, "changes": 3, "waiting": 1200}

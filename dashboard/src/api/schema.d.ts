@@ -5458,7 +5458,7 @@ export interface components {
             /** @description Whether it exists and is archived. */
             archived: boolean;
         };
-        /** @description A new rule for the users who meet its conditions. */
+        /** @description A new rule for the users who meet its conditions. An empty list of them means everyone. */
         NewAttributesRule: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -5470,8 +5470,11 @@ export interface components {
             /** @default true */
             enabled?: boolean;
             name?: string | null;
-            /** @default [] */
-            conditions?: components["schemas"]["ConditionBody"][];
+            /**
+             * @description All of them must be met. An empty list is met by everyone.
+             * @default []
+             */
+            conditions: components["schemas"]["ConditionBody"][];
             /**
              * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
              * @default 100
@@ -5498,7 +5501,10 @@ export interface components {
             /** @default true */
             enabled?: boolean;
             name?: string | null;
-            /** @default [] */
+            /**
+             * @description All of them must be met. An empty list is met by everyone.
+             * @default []
+             */
             conditions?: components["schemas"]["ConditionBody"][];
             /**
              * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
@@ -5720,7 +5726,10 @@ export interface components {
             key: string;
             name: string;
             description?: string | null;
-            /** @default [] */
+            /**
+             * @description All of them must be met. An empty list is met by everyone.
+             * @default []
+             */
             conditions?: components["schemas"]["ConditionBody"][];
         };
         /** @description A new rule for the users of a segment. */
@@ -5737,7 +5746,10 @@ export interface components {
             /** @default true */
             enabled?: boolean;
             name?: string | null;
-            /** @default [] */
+            /**
+             * @description All of them must be met. An empty list is met by everyone.
+             * @default []
+             */
             conditions?: components["schemas"]["ConditionBody"][];
             /**
              * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
@@ -5787,7 +5799,10 @@ export interface components {
             /** @default true */
             enabled?: boolean;
             name?: string | null;
-            /** @default [] */
+            /**
+             * @description All of them must be met. An empty list is met by everyone.
+             * @default []
+             */
             conditions?: components["schemas"]["ConditionBody"][];
             /**
              * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
@@ -5810,7 +5825,10 @@ export interface components {
             /** @default true */
             enabled?: boolean;
             name?: string | null;
-            /** @default [] */
+            /**
+             * @description All of them must be met. An empty list is met by everyone.
+             * @default []
+             */
             conditions?: components["schemas"]["ConditionBody"][];
             /**
              * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
@@ -6633,6 +6651,7 @@ export interface components {
             priority?: number;
             enabled?: boolean;
             name?: string | null;
+            /** @description All of them must be met. An empty list is met by everyone. */
             conditions?: components["schemas"]["ConditionBody"][];
             /** @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false. */
             rollout_percentage?: number;
@@ -6654,7 +6673,10 @@ export interface components {
             /** @default true */
             enabled?: boolean;
             name?: string | null;
-            /** @default [] */
+            /**
+             * @description All of them must be met. An empty list is met by everyone.
+             * @default []
+             */
             conditions?: components["schemas"]["ConditionBody"][];
             /**
              * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
@@ -6736,6 +6758,7 @@ export interface components {
             priority?: number;
             enabled?: boolean;
             name?: string | null;
+            /** @description All of them must be met. An empty list is met by everyone. */
             conditions?: components["schemas"]["ConditionBody"][];
             /** @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false. */
             rollout_percentage?: number;
@@ -6837,6 +6860,7 @@ export interface components {
             key?: string;
             name?: string;
             description?: string | null;
+            /** @description All of them must be met. An empty list is met by everyone. */
             conditions?: components["schemas"]["ConditionBody"][];
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;

@@ -79,10 +79,13 @@ def shorten(text: str) -> str:
 def _show_field(resource: Mapping[str, Any], name: str) -> str:
     """A value, with what it means if people take it for something else."""
     value = resource.get(name)
-    is_for_everyone = name == "rollout_percentage" and value == 0 and resource.get("fallthrough") != "off"
+    if name == "rollout_percentage" and value == 0 and resource.get("fallthrough") != "off":
+        return "0 (everyone)"
+    if name == "conditions" and value == [] and resource.get("rule_type", "attributes") == "attributes":
+        return "[] (everyone)"  # also of a segment, which has no type
     if name == "fallthrough" and value == "off":
         return "off (only users whom a rule matches)"
-    return "0 (everyone)" if is_for_everyone else _show(value)
+    return _show(value)
 
 
 def _show(value: Any) -> str:

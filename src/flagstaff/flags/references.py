@@ -1,6 +1,7 @@
 """Checks that values are valid, and that the prerequisites, variants and segments that they name exist."""
 
 from collections.abc import Collection, Generator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from flagstaff.concurrency.pacing import collect, in_pieces
@@ -167,3 +168,15 @@ def require_valid_value(rule: Rule) -> None:
         check_rule_value(rule.rule_type, rule.rule_value)
     except ValueError as error:
         raise invalid_field("rule_value", str(error)) from error
+
+
+def require_given_conditions(values: Mapping[str, Any], before: Rule | None = None) -> None:
+    """Raise Error INVALID if a rule becomes one for attributes, and nobody says for which: neither `values` nor before.
+
+    Without conditions it matches everyone, and whoever forgets them, or misspells the type, means fewer users. So
+    everyone is said with an empty list.
+    """
+    if values.get("rule_type") is not RuleType.ATTRIBUTES or "conditions" in values:
+        return
+    if before is None or not (before.rule_type is RuleType.ATTRIBUTES or before.conditions):
+        raise invalid_field("conditions", "must be given for the type attributes; an empty list means everyone")

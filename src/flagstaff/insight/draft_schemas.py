@@ -84,4 +84,5 @@ def _read_rule(place: int, given: object) -> DraftRule:
     except ValidationError as error:
         start = ("body", "flag", "rules", place)
         raise RequestValidationError([{**each, "loc": (*start, *each["loc"])} for each in error.errors()]) from None
-    return DraftRule(rule.id, rules_routes.read_values(rule.model_dump(exclude={"id"})))
+    values = rules_routes.read_values(rule.given())
+    return DraftRule(values.pop("id"), values)

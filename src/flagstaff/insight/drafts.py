@@ -22,6 +22,7 @@ from flagstaff.flags.flags import Flag, Rule, RuleType, check_rule_value
 from flagstaff.flags.references import (
     missing_segment,
     require_free_key,
+    require_given_conditions,
     require_prerequisites,
     require_unneeded_variants,
     require_variant,
@@ -130,8 +131,10 @@ def _checking_rule(rule: DraftRule, place: str) -> Generator[None, None, DraftRu
         check_rule_value(rule.values["rule_type"], rule.values["rule_value"])
     except ValueError as error:
         raise invalid_field(f"{place}.rule_value", str(error)) from error
+    with _inside(place):
+        require_given_conditions(rule.values)
     try:
-        conditions = yield from checking_conditions(rule.values["conditions"])
+        conditions = yield from checking_conditions(rule.values.get("conditions", ()))
     except InvalidConditionError as error:
         raise invalid_field(error.inside("conditions").inside(place).path, str(error)) from error
     return replace(rule, values={**rule.values, "conditions": conditions})

@@ -12,6 +12,7 @@ from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Connection
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.references import (
+    require_given_conditions,
     require_prerequisites,
     require_segment,
     require_unused_variants,
@@ -114,6 +115,7 @@ async def _require_rules(connection: Connection, flag: Flag, step: Step) -> None
     """Refuse edits of rules that cannot be made now; raises Error INVALID or CONFLICT."""
     for place, edit in enumerate(step.changes.get(NAMED_RULES, ())):
         values = read_rule(edit)
+        present = None
         if "id" in edit:
             present = await rules_store.find_rule(connection, flag.id, UUID(edit["id"]))
             if present is None:
@@ -131,6 +133,7 @@ async def _require_rules(connection: Connection, flag: Flag, step: Step) -> None
         if edit.get("delete"):
             continue
         try:
+            require_given_conditions(values, present)
             await check_given_conditions(rule.conditions)
             require_valid_value(rule)
             await require_segment(connection, flag.project_id, rule)

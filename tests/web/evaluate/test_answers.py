@@ -196,7 +196,9 @@ async def test_those_outside_a_rules_percentage_go_on_to_the_next_rule(
 ) -> None:
     flag = await ada.create_flag(environment, key="flag", fallthrough="off")
     plan = [condition("plan", "in", "gold")]
-    await ada.create_rule(flag, rule_type="attributes", rule_value=None, rollout_percentage=20, priority=2)
+    await ada.create_rule(
+        flag, rule_type="attributes", rule_value=None, conditions=[], rollout_percentage=20, priority=2
+    )
     await ada.create_rule(flag, rule_type="user_id", rule_value="user-1", conditions=plan, priority=1)
     for number in range(30):
         user = f"user-{number}"

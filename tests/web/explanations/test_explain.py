@@ -61,6 +61,10 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
         {"flag.rules.0.rule_value": "must be the key of a segment of this project"},
     ),
     (
+        {"flag": {**FLAG, "rules": [RULE, ATTRIBUTES]}},
+        {"flag.rules.1.conditions": "must be given for the type attributes; an empty list means everyone"},
+    ),
+    (
         {"flag": {**FLAG, "rules": [{**RULE, "variant": "x"}]}},
         {"flag.rules.0.variant": "must be the key of a variant of the flag"},
     ),
@@ -418,7 +422,7 @@ async def test_a_draft_is_explained_as_it_would_be_after_it_is_saved(
     client: Caller, ada: Caller, project: Json, environment: Json, path: str
 ) -> None:
     flag = await ada.create_flag(environment, key="flag", fallthrough="off")
-    first = await ada.create_rule(flag, **ATTRIBUTES, name="first", enabled=False)
+    first = await ada.create_rule(flag, **ATTRIBUTES, conditions=[], name="first", enabled=False)
     await ada.create_flag(environment, key="needing", prerequisites=[{"flag_key": "flag"}])
     context = {"user_id": "ada", "custom_attributes": {"plan": "gold"}}
     assert not any(trace["enabled"] for trace in await explain(ada, path, context=context))
@@ -426,7 +430,7 @@ async def test_a_draft_is_explained_as_it_would_be_after_it_is_saved(
     variants = [{"key": "a", "weight": 1, "value": 1}, {"key": "b", "weight": 1, "value": 2}]
     new_rules = [
         {**ATTRIBUTES, "name": "new", "conditions": [PLAN], "variant": "b"},
-        {**ATTRIBUTES, "name": "last"},
+        {**ATTRIBUTES, "conditions": [], "name": "last"},
     ]
     draft = {**flag, "variants": variants, "rules": [*new_rules, first]}
     traces = {trace["flag_key"]: trace for trace in await explain(ada, path, context=context, flag=draft)}

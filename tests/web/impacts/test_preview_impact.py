@@ -185,7 +185,7 @@ async def test_nothing_is_stored_or_recorded(
     flagstaff: Flagstaff, ada: Caller, flag: Json, list_changes: ListChanges
 ) -> None:
     before = await list_changes()
-    await preview(ada, flag, enabled=False, rules=[ATTRIBUTES])
+    await preview(ada, flag, enabled=False, rules=[{**ATTRIBUTES, "conditions": []}])
     assert await list_changes() == before
     assert (await ada.get(flag_path(flag))).json() == flag
     assert (await ada.get(f"{flag_path(flag)}/rules")).json() == []

@@ -56,6 +56,10 @@ def soon(**shift: float) -> str:
             {"steps": [{**ON, "changes": {"rules": [{"rule_type": "segment", "rule_value": "none"}]}}]},
             "steps.0.changes.rules.0.rule_value",
         ),
+        (
+            {"steps": [{**ON, "changes": {"rules": [{"rule_type": "attributes"}]}}]},
+            "steps.0.changes.rules.0.conditions",
+        ),
         ({"steps": [{**HALF, "least_users": 10}]}, "steps.0.least_users"),
         ({"steps": [HALF], "guards": [{"metric": "none", "action": "turn_off"}]}, "guards.0.metric"),
         ({"steps": [ON], "guards": [{"metric": "errors", "action": "turn_off"}]}, "guards"),

@@ -20,6 +20,7 @@ NO_DOMAIN = "must be a domain such as example.com or @example.com"
 INVISIBLE = "must not contain spaces or invisible characters"
 WILDCARD = "must not contain *: a domain matches exactly, and each subdomain needs its own rule"
 NO_PRIORITY = "must be a whole number from -2147483648 to 2147483647"
+NO_CONDITIONS = "must be given for the type attributes; an empty list means everyone"
 NO_TYPE = "must be 'user_id', 'user_email', 'email_domain', 'attributes' or 'segment'"
 
 INVALID: list[tuple[Json, dict[str, str]]] = [
@@ -147,6 +148,16 @@ async def test_a_rule_with_conditions_is_kept_with_trimmed_names_and_values(ada:
     stored = {**condition, "attribute": "plan", "values": ["gold", "ü"], "case_insensitive": False}
     assert (rule["rule_value"], rule["conditions"], rule["rollout_percentage"]) == (None, [stored], 7)
     assert (await ada.get(f"{rules_path}/{rule['id']}")).json() == rule
+
+
+async def test_a_rule_for_attributes_without_conditions_is_refused_and_an_empty_list_means_everyone(
+    ada: Caller, rules_path: str
+) -> None:
+    answer = await ada.post(rules_path, json={"rule_type": "attributes", "name": "Portugal"})
+    assert field_errors(answer) == {"conditions": NO_CONDITIONS}
+    assert (await ada.get(rules_path)).json() == []
+    answer = await ada.post(rules_path, json={"rule_type": "attributes", "conditions": []})
+    assert (answer.status_code, answer.json()["conditions"]) == (201, [])
 
 
 async def test_a_rule_may_have_ten_thousand_values(ada: Caller, rules_path: str) -> None:

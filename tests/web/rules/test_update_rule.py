@@ -10,7 +10,7 @@ from tests.support.api import Caller, Json, field_errors
 from tests.support.changes import changes_in
 from tests.support.clock import Clock
 from tests.web.flags.conftest import Elsewhere
-from tests.web.rules.test_create_rule import INVALID, NO_EMAIL
+from tests.web.rules.test_create_rule import INVALID, NO_CONDITIONS, NO_EMAIL
 
 CONDITION = {
     "attribute": "plan",
@@ -44,6 +44,24 @@ async def test_a_type_that_the_present_value_does_not_fit_is_refused(ada: Caller
     answer = await ada.put(rule_path, json={"rule_type": "user_email"})
     assert field_errors(answer) == {"rule_value": NO_EMAIL}
     assert (await ada.get(rule_path)).json() == rule
+
+
+async def test_a_rule_becomes_one_for_attributes_only_with_conditions_or_an_empty_list_for_everyone(
+    ada: Caller, rule: Json, rule_path: str
+) -> None:
+    type_alone = {"rule_type": "attributes", "rule_value": None}
+    answer = await ada.put(rule_path, json=type_alone)
+    assert field_errors(answer) == {"conditions": NO_CONDITIONS}
+    assert (await ada.get(rule_path)).json() == rule
+    everyone = await ada.put(rule_path, json={**type_alone, "conditions": []})
+    assert (everyone.status_code, everyone.json()["conditions"]) == (200, [])
+    assert (await ada.put(rule_path, json={**type_alone, "name": "Everyone"})).status_code == 200  # it is one already
+
+
+async def test_conditions_that_a_rule_has_stay_when_it_becomes_one_for_attributes(ada: Caller, rule_path: str) -> None:
+    await ada.put(rule_path, json={"conditions": [CONDITION]})
+    answer = await ada.put(rule_path, json={"rule_type": "attributes", "rule_value": None})
+    assert (answer.status_code, answer.json()["conditions"]) == (200, [CONDITION])
 
 
 async def test_only_the_given_field_changes_and_each_change_is_later(ada: Caller, rule: Json, rule_path: str) -> None:

@@ -51,7 +51,12 @@ class ConditionBody(BaseModel):
 
 
 Conditions = Annotated[
-    list[ConditionBody], FailFast(), Field(json_schema_extra={"maxItems": conditions.MAX_CONDITIONS})
+    list[ConditionBody],
+    FailFast(),
+    Field(
+        json_schema_extra={"maxItems": conditions.MAX_CONDITIONS},
+        description="All of them must be met. An empty list is met by everyone.",
+    ),
 ]
 
 

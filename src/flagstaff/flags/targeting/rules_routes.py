@@ -54,7 +54,12 @@ def _case(rule_type: RuleType, whom: str, value: str | None) -> JsonDict:
     constant: JsonDict = {"type": "string", "const": rule_type}
     description = f"A new rule for {whom}."
     if value is None:
-        return {"description": description, "properties": {"rule_type": constant}, "without": ["rule_value"]}
+        return {
+            "description": f"{description} An empty list of them means everyone.",
+            "properties": {"rule_type": constant},
+            "required": ["conditions"],
+            "without": ["rule_value"],
+        }
     described: JsonDict = {**_VALUE, "description": value}
     members: JsonDict = {"rule_type": constant, "rule_value": described}
     return {"description": description, "properties": members, "required": ["rule_value"]}
@@ -107,6 +112,10 @@ class NewRule(Body, json_schema_extra={"required": ["rule_type"], CASES: _CASES}
             return {"rule_value": None, **given}
         return given
 
+    def given(self) -> dict[str, Any]:
+        """The fields with their defaults; the conditions only if they are in the request."""
+        return self.model_dump(exclude={"conditions"} - self.model_fields_set)
+
 
 class RuleUpdate(Update):
     """The fields to change."""
@@ -156,7 +165,7 @@ IfMatch = Annotated[Precondition[Rule], Depends(if_match("rule", _view, Permissi
 @writes(Permission.RULES_WRITE, body_max_bytes=CONDITIONS_BODY, reports_revision=True, repeatable=True)
 async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: Service) -> Response:
     """Create a rule."""
-    return tagged_response(_view(await rules.create_rule(actor, path, **read_values(body.model_dump()))), 201)
+    return tagged_response(_view(await rules.create_rule(actor, path, **read_values(body.given()))), 201)
 
 
 @router.get(

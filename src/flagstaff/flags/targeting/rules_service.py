@@ -14,7 +14,12 @@ from flagstaff.concurrency.pacing import collect
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import Rule
-from flagstaff.flags.references import require_segment, require_valid_value, require_variant
+from flagstaff.flags.references import (
+    require_given_conditions,
+    require_segment,
+    require_valid_value,
+    require_variant,
+)
 from flagstaff.flags.targeting import rules_store
 from flagstaff.flags.targeting.conditions_service import check_given_conditions
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
@@ -36,7 +41,7 @@ class Rules:
     work: WorkBudgets
 
     async def create_rule(self, actor: Actor, path: FlagPath, **values: Any) -> Rule:
-        """Create a rule with these fields; those that have a default may be left out.
+        """Create a rule with these fields; those that have a default may be left out, conditions only of other types.
 
         Raises:
             Error: INVALID for a value that is not valid for its type or for invalid conditions, CONFLICT if the flag or
@@ -45,6 +50,7 @@ class Rules:
         now = self.now()
         rule = Rule(id=uuid7(), flag_id=path.flag_id, created_at=now, updated_at=now, **values)
         require_valid_value(rule)
+        require_given_conditions(values)
         rule = replace(rule, conditions=await check_given_conditions(rule.conditions))
         async with self.database.transaction() as transaction:
             flag = await open_live_flag(transaction.connection, actor, path, Permission.RULES_WRITE, for_update=True)
@@ -108,6 +114,7 @@ class Rules:
                 return rule
             if (updated.rule_type, updated.rule_value) != (rule.rule_type, rule.rule_value):
                 require_valid_value(updated)  # only then: a rule that is older than a check can still be disabled
+                require_given_conditions(values, rule)
                 await require_segment(transaction.connection, path.project_id, updated)
             if updated.variant != rule.variant:
                 require_variant(flag, updated)
