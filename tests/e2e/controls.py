@@ -56,6 +56,7 @@ def pages(project: Json) -> list[tuple[str, str | None]]:
             "members",
             "sdk-keys",
             "tokens",
+            "webhooks",
             "settings",
         )
     ]

@@ -30,7 +30,7 @@ FOR_EVERYONE = ("Filters", "No saved views yet.", "Comments on a change", "Get e
 # The permissions of controls that every role sees, disabled or not.
 SHOWN_TO_EVERYONE = PERMISSIONS[Role.OWNER] & {
     Permission(f"{name}:write")
-    for name in ("flags", "rules", "segments", "environments", "project", "members", "tokens")
+    for name in ("flags", "rules", "segments", "environments", "project", "members", "tokens", "webhooks")
 } | {Permission.KEYS_ROTATE, Permission.PROJECT_DELETE}
 
 

@@ -56,6 +56,7 @@ from flagstaff.projects.idempotency_store import claim
 from flagstaff.projects.members.invitations_store import create_invitation, list_invitations
 from flagstaff.projects.members.members import Role
 from flagstaff.projects.members.members_store import find_member, list_members
+from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects_store import find_project
 from flagstaff.serving.callers import Caller, SdkProtocol
 from flagstaff.values.errors import Code, Error
@@ -77,7 +78,7 @@ from tests.support.newest_schema import describe_files, describe_migrated
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
-REVISIONS = [f"{number:04}" for number in range(1, 40)]
+REVISIONS = [f"{number:04}" for number in range(1, 41)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -612,6 +613,31 @@ async def test_a_downgrade_that_would_drop_access_tokens_is_refused_unless_it_is
         assert await find_token_by_hash(connection, b"a hash", AT) is None
         (change,) = await list_account_changes(connection, account.id, before=None, limit=2)
     assert change.change.actor == Actor(account.id, account.email)
+
+
+async def test_tokens_that_could_manage_webhooks_still_can_and_a_downgrade_takes_nothing_from_them(
+    database: Database, store: Store
+) -> None:
+    account = make_account()
+    await store_all(database, account)
+    given: dict[bytes, tuple[Permission, ...]] = {
+        b"both": (Permission.AUDIT_READ, Permission.KEYS_ROTATE),
+        b"keys": (Permission.KEYS_ROTATE,),
+        b"trail": (Permission.AUDIT_READ,),
+        b"own": (Permission.AUDIT_READ, Permission.WEBHOOKS_READ),
+    }
+    async with database.transaction() as transaction:
+        for token_hash, permissions in given.items():
+            token = make_access_token(account, id=uuid4(), permissions=permissions)
+            await create_token(transaction.connection, token, token_hash)
+    await migrate_store(store, "0039")
+    await migrate_store(store)
+    webhooks = (Permission.WEBHOOKS_READ, Permission.WEBHOOKS_WRITE)
+    for token_hash, permissions in {**given, b"both": (*given[b"both"], *webhooks)}.items():
+        async with database.read() as connection:
+            found = await find_token_by_hash(connection, token_hash, AT)
+        assert found is not None
+        assert found[0].permissions == permissions
 
 
 async def test_a_downgrade_that_would_reactivate_accounts_is_refused_unless_it_is_forced(

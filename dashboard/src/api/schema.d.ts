@@ -1318,7 +1318,7 @@ export interface paths {
          * List Webhooks
          * @description The webhooks, oldest first, with their state.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:read` and `audit:read`.
          */
         get: operations["list_webhooks"];
         put?: never;
@@ -1328,7 +1328,7 @@ export interface paths {
          *
          *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -1350,7 +1350,7 @@ export interface paths {
          * Preview Webhook
          * @description The messages that a webhook would have received about the newest 500 changes of the last day.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:read` and `audit:read`.
          */
         post: operations["preview_webhook"];
         delete?: never;
@@ -1370,7 +1370,7 @@ export interface paths {
          * Get Webhook
          * @description One webhook, with its state.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:read` and `audit:read`.
          */
         get: operations["get_webhook"];
         /**
@@ -1379,7 +1379,7 @@ export interface paths {
          *
          *     When a webhook is turned on again, its waiting messages are sent.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`.
          */
         put: operations["update_webhook"];
         post?: never;
@@ -1387,7 +1387,7 @@ export interface paths {
          * Delete Webhook
          * @description Delete a webhook, with its waiting messages and the record of its deliveries.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`.
          */
         delete: operations["delete_webhook"];
         options?: never;
@@ -1408,7 +1408,7 @@ export interface paths {
          * Rotate Webhook Secret
          * @description Replace the secret. For 24 hours, messages are also signed with the previous one.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`.
          */
         post: operations["rotate_webhook_secret"];
         delete?: never;
@@ -1528,7 +1528,7 @@ export interface paths {
          *
          *     The list of deliveries shows what came of it.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`.
          */
         post: operations["test_webhook"];
         delete?: never;
@@ -1548,7 +1548,7 @@ export interface paths {
          * List Webhook Deliveries
          * @description The messages of the last 30 days, newest first, with each attempt and the beginning of its response.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:read` and `audit:read`.
          */
         get: operations["list_webhook_deliveries"];
         put?: never;
@@ -1570,7 +1570,7 @@ export interface paths {
          * Get Webhook Delivery
          * @description A message with its body.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:read` and `audit:read`.
          */
         get: operations["get_webhook_delivery"];
         put?: never;
@@ -1594,7 +1594,7 @@ export interface paths {
          * Repeat Webhook Delivery
          * @description Send a message again, with the same id.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`.
          */
         post: operations["repeat_webhook_delivery"];
         delete?: never;
@@ -1616,7 +1616,7 @@ export interface paths {
          * Repeat Webhook Deliveries
          * @description Send the messages of a time again, with the same ids; at most a thousand, the oldest first.
          *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`.
          */
         post: operations["repeat_webhook_deliveries"];
         delete?: never;
@@ -6033,7 +6033,7 @@ export interface components {
          * @description A permission that a role can include.
          * @enum {string}
          */
-        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "comments:write" | "comments:moderate" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
+        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "comments:write" | "comments:moderate" | "keys:read" | "keys:rotate" | "webhooks:read" | "webhooks:write" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
         /** @description A pinned chart. */
         PinnedChartOut: {
             /** Format: uuid */

@@ -18,7 +18,7 @@ export function Webhooks() {
   const project = useProject();
   const environments = useEnvironments();
   const { data: own } = useQuery(permissionsQuery(project.id));
-  const reason = own && reasonAgainst(own, "keys:rotate");
+  const reason = own && reasonAgainst(own, "webhooks:read");
   const isShown = own !== undefined && !reason;
   return (
     <WebhookList place={project.id} intro={texts.intro} environments={environments} isShown={isShown}>

@@ -18,6 +18,8 @@ export const permissions = {
   "comments:moderate": "Delete the comments of others",
   "keys:read": "See the SDK keys",
   "keys:rotate": "Replace, create and revoke SDK keys",
+  "webhooks:read": "See the webhooks and what they were sent (also requires: see the audit trail)",
+  "webhooks:write": "Create, change, delete and test webhooks (also requires: see the audit trail)",
   "members:read": "See the members and the invitations",
   "members:write": "Invite, change and remove members that are not owners",
   "owners:write": "Invite and make owners, and change and remove them",

@@ -1,7 +1,7 @@
 """Resolves webhooks in a path, and requires the permission to use them.
 
-Those of a project need the permissions to manage its keys and to read its audit trail, in the whole project: a message
-has what the trail has of every environment. Those of the whole instance are its administrators'.
+Those of a project need `webhooks:read`, or to change or send anything `webhooks:write`, and `audit:read`, in the whole
+project: a message has what the trail has of every environment. Those of the whole instance are its administrators'.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class WatchedWebhook(NamedTuple):
 async def open_place(
     connection: Connection, actor: Actor, project_id: UUID | None, *, for_update: bool = False
 ) -> None:
-    """Require the permission to use the webhooks of a project, or of the whole instance.
+    """Require the permission to see the webhooks of a project or of the whole instance, or to change them.
 
     Raises:
         Error: NOT_FOUND for a project of which the actor is not a member, FORBIDDEN.
@@ -35,7 +35,8 @@ async def open_place(
     if project_id is None:
         await (hold_administrators if for_update else require_administrator)(connection, actor)
         return
-    _, member = await open_membership(connection, actor, project_id, Permission.KEYS_ROTATE, for_update=for_update)
+    permission = Permission.WEBHOOKS_WRITE if for_update else Permission.WEBHOOKS_READ
+    _, member = await open_membership(connection, actor, project_id, permission, for_update=for_update)
     require(member, Permission.AUDIT_READ)
 
 

@@ -37,7 +37,7 @@ Page = Annotated[DeliveriesQuery, Query()]
 
 def _add_routes(found: Place) -> None:
     """Add the operations on what webhooks are sent."""
-    base, kind, of, needs, also, _, statuses = found
+    base, kind, of, reading, writing, also, statuses = found
     project_id = Annotated[UUID | None, Depends(of)]
     one = f"{base}/{{webhook_id}}"
     deliveries = f"{one}/deliveries"
@@ -49,7 +49,7 @@ def _add_routes(found: Place) -> None:
         response_model=DeliveryOut,
         responses=problems(*statuses, 404, 503),
     )
-    @writes(needs, *also, reports_revision=False, repeatable=False)
+    @writes(writing, *also, reports_revision=False, repeatable=False)
     async def test_webhook(place: project_id, webhook_id: Id, actor: CurrentActor, sent: Service) -> Response:
         """Send a message of the type `webhook.test`, once, also to a webhook that is switched off.
 
@@ -63,7 +63,7 @@ def _add_routes(found: Place) -> None:
         response_model=DeliveriesPageOut,
         responses=problems(400, *statuses, 404, 503),
     )
-    @reads(needs, *also)
+    @reads(reading, *also)
     async def list_deliveries(
         place: project_id,
         webhook_id: Id,
@@ -82,7 +82,7 @@ def _add_routes(found: Place) -> None:
         response_model=DeliveryWithBodyOut,
         responses=problems(*statuses, 404, 503),
     )
-    @reads(needs, *also)
+    @reads(reading, *also)
     async def get_delivery(
         place: project_id,
         webhook_id: Id,
@@ -101,7 +101,7 @@ def _add_routes(found: Place) -> None:
         response_model=DeliveryOut,
         responses=problems(*statuses, 404, 503),
     )
-    @writes(needs, *also, reports_revision=False, repeatable=False)
+    @writes(writing, *also, reports_revision=False, repeatable=False)
     async def repeat_delivery(
         place: project_id,
         webhook_id: Id,
@@ -119,7 +119,7 @@ def _add_routes(found: Place) -> None:
         response_model=RepeatedOut,
         responses=problems(400, *statuses, 404, 413, 503),
     )
-    @writes(needs, *also, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
+    @writes(writing, *also, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
     async def repeat_deliveries(
         place: project_id,
         webhook_id: Id,

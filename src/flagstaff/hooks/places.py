@@ -21,16 +21,16 @@ async def _of_instance() -> None:
 class Place(NamedTuple):
     """A place of webhooks: the beginning of the paths, and what finds the project, which the whole instance has not.
 
-    `kind` is part of the operations' names, `shown` the permission to see a webhook, and `statuses` those of every
-    refusal.
+    `kind` is part of the operations' names, `reading` and `writing` are what operations need besides `also`, and
+    `statuses` those of every refusal.
     """
 
     base: str
     kind: str
     of: Callable[..., Awaitable[UUID | None]]
-    needs: Needs
+    reading: Needs
+    writing: Needs
     also: tuple[Permission, ...]
-    shown: Permission | None
     statuses: tuple[int, ...]
 
 
@@ -39,10 +39,10 @@ PLACES = (
         "/projects/{project_id}/webhooks",
         "webhook",
         _of_project,
-        Permission.KEYS_ROTATE,
+        Permission.WEBHOOKS_READ,
+        Permission.WEBHOOKS_WRITE,
         (Permission.AUDIT_READ,),
-        Permission.KEYS_ROTATE,
         (401, 404),
     ),
-    Place("/admin/webhooks", "instance_webhook", _of_instance, Caller.PERSON, (), None, (401, 403)),
+    Place("/admin/webhooks", "instance_webhook", _of_instance, Caller.PERSON, Caller.PERSON, (), (401, 403)),
 )

@@ -33,6 +33,7 @@ from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
+from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 
 router = Router(prefix="/api", tags=["Webhooks"])
@@ -50,19 +51,20 @@ _BODIES = {
 
 def _add_routes(found: Place) -> None:
     """Add the operations on webhooks in one place."""
-    base, kind, of, needs, also, shown, statuses = found
+    base, kind, of, reading, writing, also, statuses = found
     if TYPE_CHECKING:
         New: TypeAlias = NewWebhook
         Changed: TypeAlias = WebhookUpdate
         Wanted: TypeAlias = WebhookFilter
     else:
         New, Changed, Wanted = _BODIES[kind]  # noqa: N806 - they are types
+    shown = reading if isinstance(reading, Permission) else None
     project_id = Annotated[UUID | None, Depends(of)]
     precondition = Annotated[Precondition[WatchedWebhook], Depends(if_match("webhook", view_webhook, shown))]
     one = f"{base}/{{webhook_id}}"
 
     @router.get(base, name=f"list_{kind}s", response_model=list[WebhookOut], responses=problems(*statuses, 503))
-    @reads(needs, *also)
+    @reads(reading, *also)
     async def list_webhooks(place: project_id, actor: CurrentActor, webhooks: Service) -> Response:
         """The webhooks, oldest first, with their state."""
         return await json_array_response(map(view_webhook, await webhooks.list_webhooks(actor, place)))
@@ -74,7 +76,7 @@ def _add_routes(found: Place) -> None:
         response_model=WebhookWithSecretOut,
         responses=problems(400, *statuses, 409, 413, 503),
     )
-    @writes(needs, *also, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
+    @writes(writing, *also, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
     async def create_webhook(place: project_id, body: New, actor: CurrentActor, webhooks: Service) -> Response:
         """Create a webhook, which receives each chosen change, in order and repeatedly until its receiver accepts it.
 
@@ -89,7 +91,7 @@ def _add_routes(found: Place) -> None:
         response_model=PreviewOut,
         responses=problems(400, *statuses, 413, 503),
     )
-    @asks(needs, *also, body_max_bytes=SMALL_BODY)
+    @asks(reading, *also, body_max_bytes=SMALL_BODY)
     async def preview_webhook(
         place: project_id, body: Wanted, actor: CurrentActor, previews: PreviewService
     ) -> Response:
@@ -97,7 +99,7 @@ def _add_routes(found: Place) -> None:
         return preview_response(await previews.preview(actor, place, **body.wanted()))
 
     @router.get(one, name=f"get_{kind}", response_model=WebhookOut, responses=problems(*statuses, 404, 503))
-    @reads(needs, *also)
+    @reads(reading, *also)
     async def get_webhook(place: project_id, webhook_id: Id, actor: CurrentActor, webhooks: Service) -> Response:
         """One webhook, with its state."""
         return tagged_webhook(await webhooks.get_webhook(actor, place, webhook_id))
@@ -105,7 +107,7 @@ def _add_routes(found: Place) -> None:
     @router.put(
         one, name=f"update_{kind}", response_model=WebhookOut, responses=problems(400, *statuses, 404, 413, 503)
     )
-    @writes(needs, *also, body_max_bytes=SMALL_BODY, reports_revision=False)
+    @writes(writing, *also, body_max_bytes=SMALL_BODY, reports_revision=False)
     async def update_webhook(
         place: project_id,
         webhook_id: Id,
@@ -121,7 +123,7 @@ def _add_routes(found: Place) -> None:
         return tagged_webhook(await webhooks.update_webhook(actor, place, webhook_id, meant, **body.wanted()))
 
     @router.delete(one, name=f"delete_{kind}", status_code=204, responses=problems(*statuses, 404, 503))
-    @writes(needs, *also, reports_revision=False)
+    @writes(writing, *also, reports_revision=False)
     async def delete_webhook(
         place: project_id,
         webhook_id: Id,
@@ -139,7 +141,7 @@ def _add_routes(found: Place) -> None:
         response_model=WebhookWithSecretOut,
         responses=problems(*statuses, 404, 503),
     )
-    @writes(needs, *also, reports_revision=False, repeatable=False)
+    @writes(writing, *also, reports_revision=False, repeatable=False)
     async def rotate_secret(
         place: project_id,
         webhook_id: Id,

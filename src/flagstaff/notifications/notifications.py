@@ -125,7 +125,7 @@ class Recipients:
         key = environment.key if environment else None
         if made.action == "webhook.disabled":
             for member in self._by_kind[Kind.WEBHOOKS]:
-                if may(member, Permission.KEYS_ROTATE):
+                if may(member, Permission.WEBHOOKS_WRITE):
                     yield member, Kind.WEBHOOKS
         elif made.is_news_of_release:
             for member in self._by_kind[Kind.RELEASES]:

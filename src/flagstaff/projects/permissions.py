@@ -40,6 +40,8 @@ class Permission(StrEnum):
     COMMENTS_MODERATE = "comments:moderate"
     KEYS_READ = "keys:read"
     KEYS_ROTATE = "keys:rotate"
+    WEBHOOKS_READ = "webhooks:read"
+    WEBHOOKS_WRITE = "webhooks:write"
     MEMBERS_READ = "members:read"
     MEMBERS_WRITE = "members:write"
     OWNERS_WRITE = "owners:write"
@@ -63,6 +65,8 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.COMMENTS_MODERATE: "delete the comments of others",
     Permission.KEYS_READ: "see the SDK keys; the project's own is for all environments",
     Permission.KEYS_ROTATE: "replace the project's SDK key, and create and revoke those of environments",
+    Permission.WEBHOOKS_READ: "see the webhooks and what they were sent, together with `audit:read`",
+    Permission.WEBHOOKS_WRITE: "create, change, delete and test webhooks, together with `audit:read`",
     Permission.MEMBERS_READ: "see the members and the invitations",
     Permission.MEMBERS_WRITE: "invite, change and remove members that are not owners",
     Permission.OWNERS_WRITE: "invite and make owners, and change and remove them",
@@ -92,6 +96,8 @@ _ADMIN = _EDITOR | {
     Permission.PROJECT_WRITE,
     Permission.ENVIRONMENTS_WRITE,
     Permission.KEYS_ROTATE,
+    Permission.WEBHOOKS_READ,
+    Permission.WEBHOOKS_WRITE,
     Permission.MEMBERS_WRITE,
     Permission.TOKENS_READ,
     Permission.TOKENS_WRITE,

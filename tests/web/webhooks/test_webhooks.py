@@ -77,7 +77,7 @@ async def test_http_is_refused_unless_the_operator_allows_networks(ada: Caller, 
     }
 
 
-async def test_only_who_manages_the_keys_of_the_whole_project_sees_webhooks(
+async def test_only_who_manages_the_whole_project_sees_webhooks(
     flagstaff: Flagstaff, sign_up: SignUp, client: Caller, ada: Caller, eve: Caller, project: Json, hook: Hook
 ) -> None:
     webhook = await hook()
@@ -181,9 +181,53 @@ async def test_a_project_has_room_for_so_many_webhooks(ada: Caller, project: Jso
     assert "FLAGSTAFF_MAX_WEBHOOKS_PER_PROJECT allows 2" in refused.json()["detail"]
 
 
-async def test_a_token_that_may_not_read_the_audit_trail_cannot_have_it_sent(
+@pytest.mark.both_databases
+@pytest.mark.parametrize(
+    ("permissions", "missing"),
+    [
+        (["keys:rotate", "audit:read"], ("webhooks:read", "webhooks:write")),
+        (["webhooks:read", "webhooks:write"], ("audit:read", "audit:read")),
+        (["webhooks:read", "audit:read"], (None, "webhooks:write")),
+        (["webhooks:write", "audit:read"], ("webhooks:read", None)),
+    ],
+)
+async def test_a_token_needs_the_permission_for_webhooks_and_that_for_the_audit_trail_which_is_sent(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    project: Json,
+    hook: Hook,
+    callers: AsyncExitStack,
+    permissions: list[str],
+    missing: tuple[str | None, str | None],
+) -> None:
+    webhook = await hook()
+    machine = await issue(flagstaff, callers, f"{project_path(project)}/tokens", ada, "project:read", *permissions)
+    reading = [
+        await machine.get(hooks_path(project)),
+        await machine.get(hook_path(webhook)),
+        await machine.get(f"{hook_path(webhook)}/deliveries"),
+        await machine.post(f"{hooks_path(project)}/preview", json={"events": ["*"]}),
+    ]
+    writing = [
+        await machine.post(hooks_path(project), json=BODY),
+        await machine.put(hook_path(webhook), json={"description": "The deploy bot"}),
+        await machine.post(f"{hook_path(webhook)}/test"),
+        await machine.post(f"{hook_path(webhook)}/rotate-secret"),
+        await machine.delete(hook_path(webhook)),
+    ]
+    for answers, permission in zip((reading, writing), missing, strict=True):
+        for answer in answers:
+            if permission is None:
+                assert answer.is_success, answer.text
+            else:
+                assert (answer.status_code, answer.json()["permission"]) == (403, permission)
+
+
+async def test_a_key_is_not_rotated_with_the_permissions_for_webhooks(
     flagstaff: Flagstaff, ada: Caller, project: Json, callers: AsyncExitStack
 ) -> None:
-    machine = await issue(flagstaff, callers, f"{project_path(project)}/tokens", ada, "project:read", "keys:rotate")
-    refused = await machine.post(hooks_path(project), json=BODY)
-    assert (refused.status_code, refused.json()["permission"]) == (403, "audit:read")
+    machine = await issue(
+        flagstaff, callers, f"{project_path(project)}/tokens", ada, "project:read", "webhooks:read", "webhooks:write"
+    )
+    refused = await machine.post(f"{project_path(project)}/regenerate-key")
+    assert (refused.status_code, refused.json()["permission"]) == (403, "keys:rotate")

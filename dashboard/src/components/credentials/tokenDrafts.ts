@@ -27,6 +27,7 @@ export const GROUPS = {
   flags: ["flags:read", "flags:write", "flags:toggle", "rules:write"],
   history: ["evaluations:read", "audit:read", "comments:write", "comments:moderate"],
   key: ["keys:read", "keys:rotate"],
+  webhooks: ["webhooks:read", "webhooks:write"],
   team: ["members:read", "members:write", "owners:write", "tokens:read", "tokens:write"],
 } as const satisfies Record<string, readonly Permission[]>;
 

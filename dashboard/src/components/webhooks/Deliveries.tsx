@@ -107,7 +107,7 @@ function DeliveryRow({ place, webhookId, delivery }: RowProps) {
       </div>
       {delivery.state !== "waiting" && (
         <GuardedButton
-          needs="keys:rotate"
+          needs="webhooks:write"
           variant="default"
           size="compact-sm"
           label={texts.repeatOf(type, delivery.message_id)}

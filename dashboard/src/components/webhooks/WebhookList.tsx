@@ -34,7 +34,7 @@ export function WebhookList({ place, intro, environments, isShown, children }: P
   const { mutateAsync: send } = useCreateWebhook(place);
   const { data: webhooks, error, refetch } = useQuery({ ...webhooksQuery(place), enabled: isShown });
   const button = (
-    <NewButton needs="keys:rotate" ref={create} onClick={creation.open}>
+    <NewButton needs="webhooks:write" ref={create} onClick={creation.open}>
       {texts.new}
     </NewButton>
   );

@@ -35,7 +35,7 @@ interface Props {
 }
 
 /** For a project. Everyone who sees the page of the instance may do everything there. */
-const NEEDS = "keys:rotate";
+const NEEDS = "webhooks:write";
 
 export function WebhookRow({ place, environments, webhook, onDeleted, onRotated }: Props) {
   const edit = useDialog();
