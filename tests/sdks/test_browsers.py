@@ -76,9 +76,10 @@ async def flag_for_ada(caller: RemoteCaller, flag: Json) -> None:
     await caller.create_rule(flag, rule_value="ada")
 
 
-async def test_openfeatures_client_is_told_of_a_kill_by_the_stream(sqlite: Store, origin: str) -> None:
+@pytest.mark.parametrize("end", ["", "/"])
+async def test_openfeatures_client_is_told_of_a_kill_by_the_stream(sqlite: Store, origin: str, end: str) -> None:
     async with ServerProcess(sqlite) as server, shop(server) as (caller, flag, key), opened(origin) as page:
-        await page.evaluate("([...given]) => openFeature(...given)", [server.url, key, ADA, {"stream": True}])
+        await page.evaluate("([...given]) => openFeature(...given)", [server.url + end, key, ADA, {"stream": True}])
         assert await page.evaluate("client.getBooleanValue('checkout', false)") is True
         assert (await caller.post(f"{flag_path(flag)}/toggle")).status_code == 200
         await page.wait_for_function("!client.getBooleanValue('checkout', true)")

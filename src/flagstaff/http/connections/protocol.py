@@ -19,7 +19,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from flagstaff.http.connections.rejections import ReadSoFar, Rejections
-from flagstaff.http.connections.request_head import objection
+from flagstaff.http.connections.request_head import merge_slashes, objection
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
 
 TRANSPORT = "flagstaff.transport"
@@ -159,6 +159,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self._fail(*refusal)
         if self.parser.should_upgrade():
             return  # `_parse` parses it again as an ordinary request
+        if b"//" in self.url:
+            self.url = merge_slashes(self.url)
         self.scope["extensions"] = cast(
             "dict[str, dict[object, object]]", {TRANSPORT: self.transport, HAS_MORE: self.has_more}
         )

@@ -1,7 +1,9 @@
-"""Checks request heads for what the parser accepts but HTTP/1.1 (RFC 9112) forbids or this server does not support."""
+"""Request heads: what the parser accepts but HTTP/1.1 (RFC 9112) forbids or this server does not support, and paths."""
 
 import re
 from collections.abc import Sequence
+
+from flagstaff.http.operations import PROTOCOLS
 
 CONTENT_LENGTH_MAX = 10**15
 """The value that `content_length` returns for any larger number: far above every bound, and cheap to compare."""
@@ -10,6 +12,8 @@ is_host = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=:%\[\]-]*").fullmatch
 """Matches a Host header, which may be empty."""
 
 _LENGTH_DIGITS = 15
+_slashes = re.compile(rb"//+")
+_PROTOCOLS = tuple(start.encode() for start in PROTOCOLS)
 
 
 def objection(method: bytes, version: str, headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, str] | None:
@@ -41,3 +45,14 @@ def content_length(value: bytes) -> int | None:
         return None
     digits = value.lstrip(b"0")
     return int(digits or b"0") if len(digits) <= _LENGTH_DIGITS else CONTENT_LENGTH_MAX
+
+
+def merge_slashes(url: bytes) -> bytes:
+    """The URL of a request with one slash for several in its path, if that is a path of applications.
+
+    Their clients append a path to an address that may end in a slash. All other paths stay as they are: a proxy has
+    rules for some, such as `/metrics`, which `//metrics` must not pass by.
+    """
+    path, question, query = url.partition(b"?")
+    merged = _slashes.sub(b"/", path)
+    return merged + question + query if merged.startswith(_PROTOCOLS) else url
