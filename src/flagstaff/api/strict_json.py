@@ -21,7 +21,7 @@ def decode_json(body: bytes) -> Any:
         ValueError: if it is not UTF-8, or not JSON.
         Error: INVALID for names that are given twice.
     """
-    return json.loads(body.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_refuse_constant)
+    return json.loads(body.decode(), object_pairs_hook=_object, parse_constant=_refuse_constant)
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The bound on a request's body, and reading whole bodies."""
+"""The bound on a request's body, its byte-order mark, and reading whole bodies."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -7,10 +7,15 @@ from flagstaff.http.operations import Operations
 from flagstaff.values.errors import Code, Error
 
 _KIB = 1024
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""What some clients put before JSON in UTF-8. Readers may ignore it (RFC 8259, 8.1), and readers here never see it."""
 
 
 class BodyLimit:
-    """Refuses a body over the bound: at once if Content-Length exceeds it, otherwise when too much has arrived."""
+    """Refuses a body over the bound: at once if Content-Length exceeds it, otherwise when too much has arrived.
+
+    It also leaves out a byte-order mark.
+    """
 
     def __init__(self, app: ASGIApp, operations: Operations) -> None:
         self._app = app
@@ -34,7 +39,7 @@ class BodyLimit:
                 raise _too_large(bound)
             return message
 
-        await self._app(scope, receive_within_bound, send)
+        await self._app(scope, _without_mark(receive_within_bound), send)
 
 
 async def read_body(receive: Receive) -> bytes | None:
@@ -47,6 +52,24 @@ async def read_body(receive: Receive) -> bytes | None:
         parts.append(message.get("body", b""))
         if not message.get("more_body"):
             return b"".join(parts)
+
+
+def _without_mark(receive: Receive) -> Receive:
+    """A `receive` that leaves out a byte-order mark, whose bytes may arrive one by one."""
+    beginning: bytes | None = b""  # None once it is known whether there is a mark
+
+    async def receive_without_mark() -> Message:
+        nonlocal beginning
+        message = await receive()
+        if beginning is not None and message["type"] == "http.request":
+            beginning += message.get("body", b"")
+            if message.get("more_body") and BYTE_ORDER_MARK.startswith(beginning):
+                message["body"] = b""
+            else:
+                message["body"], beginning = beginning.removeprefix(BYTE_ORDER_MARK), None
+        return message
+
+    return receive_without_mark
 
 
 def replay(body: bytes, receive: Receive) -> Receive:

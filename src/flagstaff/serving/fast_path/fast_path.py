@@ -16,6 +16,7 @@ import httptools
 from uvicorn.server import ServerState
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.http.bodies import BYTE_ORDER_MARK
 from flagstaff.http.common_headers import NOT_STORED, SECURITY_HEADERS
 from flagstaff.http.connections.protocol import BoundedProtocol, Phase
 from flagstaff.http.connections.rejections import Rejections
@@ -153,7 +154,7 @@ class FastPathProtocol(BoundedProtocol):
             head = self.fast_path.head(data[:end])
             if head is not None:
                 size = end + head.body_bytes
-                if len(data) == size and self._answer(head, data[end:]):
+                if len(data) == size and self._answer(head, data[end:].removeprefix(BYTE_ORDER_MARK)):
                     return
                 if len(data) < size <= _HELD_MAX_BYTES:
                     self._hold(data, size)
