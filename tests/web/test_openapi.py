@@ -113,6 +113,24 @@ def test_every_bound_is_a_keyword_of_json_schema() -> None:
     assert (tolerates["minimum"], tolerates["maximum"]) == (0, 10)
 
 
+def test_a_bound_of_a_value_that_may_be_null_stands_with_the_value() -> None:
+    of_all = {"anyOf", "default", "description", "examples"}
+    assert [
+        each for each in _objects(described()) if isinstance(each.get("anyOf"), list) and each.keys() - of_all
+    ] == []
+
+
+def test_no_password_is_described_as_one_whose_value_clients_hide_from_the_server() -> None:
+    assert [each for each in _objects(described()) if each.get("format") == "password"] == []
+
+
+def test_what_is_required_has_no_default() -> None:
+    schemas = [each for each in _objects(described()) if isinstance(each.get("required"), list)]
+    assert [
+        name for each in schemas for name in each["required"] if "default" in each.get("properties", {}).get(name, {})
+    ] == []
+
+
 def test_no_schema_has_the_name_of_a_module() -> None:
     assert [name for name in described()["components"]["schemas"] if not re.fullmatch("([A-Z][a-z]+)+", name)] == []
 
@@ -147,6 +165,7 @@ def test_a_new_rule_is_one_of_five_told_apart_by_their_type() -> None:
     mapping = {kind: schemas[target.rpartition("/")[2]] for kind, target in rule["discriminator"]["mapping"].items()}
     assert set(mapping) == {*RuleType}
     assert {kind for kind, case in mapping.items() if "rule_value" in case["required"]} == {*RuleType} - {"attributes"}
+    assert {kind for kind, case in mapping.items() if "conditions" in case["required"]} == {"attributes"}
     assert "rule_value" not in mapping["attributes"]["properties"]
     assert "rule_value" not in schemas["RuleDraft"]["required"]
 

@@ -5470,10 +5470,7 @@ export interface components {
             /** @default true */
             enabled?: boolean;
             name?: string | null;
-            /**
-             * @description All of them must be met. An empty list is met by everyone.
-             * @default []
-             */
+            /** @description All of them must be met. An empty list is met by everyone. */
             conditions: components["schemas"]["ConditionBody"][];
             /**
              * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
@@ -6011,7 +6008,6 @@ export interface components {
         /** @description A new password, with the current one. */
         PasswordChange: {
             current_password: string;
-            /** Format: password */
             new_password: string;
         };
         /** @description The current password. */
@@ -6021,7 +6017,6 @@ export interface components {
         /** @description A new password, with the token from the mail. */
         PasswordReset: {
             token: string;
-            /** Format: password */
             newPassword: string;
             /**
              * @description Whether the access tokens that the account has created remain valid.
@@ -6254,7 +6249,6 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * Format: date-time
              * @description When the latest change was made.
              * @default null
              */
@@ -6370,7 +6364,6 @@ export interface components {
         Registration: {
             /** Format: email */
             email: string;
-            /** Format: password */
             password: string;
             /** @description The token of an invitation to this address; also if registration is closed. */
             invitation?: string | null;
@@ -6664,7 +6657,11 @@ export interface components {
             /** @constant */
             delete: true;
         };
-        /** @description A rule that might be saved. One with an `id` stands in for that rule of the saved flag. */
+        /**
+         * @description A rule that might be saved. One with an `id` stands in for that rule of the saved flag.
+         *
+         *     It has the form in which rules are read. One of the type `attributes` must have `conditions`.
+         */
         RuleDraft: {
             rule_type: components["schemas"]["RuleType"];
             rule_value?: string | null;

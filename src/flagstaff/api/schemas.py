@@ -170,12 +170,12 @@ Email = Annotated[
     AfterValidator(accounts.check_email),
     Field(json_schema_extra={"format": "email", "maxLength": accounts.EMAIL_MAX_LENGTH}),
 ]
+# Without `format: password`, from which some generators make a type that is sent as asterisks, as a valid password.
 Password = Annotated[
     str,
     AfterValidator(accounts.check_password),
     Field(
         json_schema_extra={
-            "format": "password",
             "minLength": accounts.PASSWORD_MIN_LENGTH,
             "maxLength": accounts.PASSWORD_MAX_LENGTH,
         }

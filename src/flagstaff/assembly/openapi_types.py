@@ -108,6 +108,8 @@ def _case_of(
     members: dict[str, Any] = {**whole["properties"], **(properties or {})}
     members = {name: members[name] for name in only or members if name not in without}
     needed = [name for name in members if name in (*whole.get("required", ()), *required)]
+    for name in needed:
+        members[name] = {keyword: value for keyword, value in members[name].items() if keyword != "default"}
     case = {name: value for name, value in whole.items() if name != "examples"}
     return {**case, **keywords, "properties": members, "required": needed}
 

@@ -1,6 +1,6 @@
 """The documentation of errors: the shape of a problem document, and the statuses of each route."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -45,8 +45,8 @@ class ProblemDocument(ResponseModel):
     changed_by: dict[str, Any] | None = Field(
         default=None, description="Who made the latest change to it, as in the audit trail."
     )
-    changed_at: str | None = Field(
-        default=None, description="When the latest change was made.", json_schema_extra={"format": "date-time"}
+    changed_at: Annotated[str, Field(json_schema_extra={"format": "date-time"})] | None = Field(
+        default=None, description="When the latest change was made."
     )
     missing: list[str] | None = Field(
         default=None, description="The names of the instances that have not confirmed the change."

@@ -34,16 +34,14 @@ def _check_search(given: str) -> str:
     return given
 
 
-_PART = Field(
-    json_schema_extra={"maxLength": KEY_MAX_LENGTH}, description="Only flags whose keys contain this, ignoring case."
-)
+Search = Annotated[Text, AfterValidator(_check_search), Field(json_schema_extra={"maxLength": KEY_MAX_LENGTH})]
 
 
 class AskAnswers(Body):
     """The user, and the flags to answer for."""
 
     context: Annotated[Any, WithJsonSchema(CONTEXT_SCHEMA), Field(description="As in an evaluation.")] = None
-    search: Annotated[Annotated[Text, AfterValidator(_check_search)] | None, _PART] = None
+    search: Annotated[Search | None, Field(description="Only flags whose keys contain this, ignoring case.")] = None
     after: Annotated[FlagKey | None, Field(description="The `next_after` of the previous page.")] = None
     limit: Annotated[int, Field(ge=1, le=100)] = 50
 

@@ -37,7 +37,10 @@ def _leave_rules(given: Any, _validate: Any) -> Any:
 
 
 class RuleDraft(NewRule, Update, json_schema_extra={"required": ["rule_type"]}):
-    """A rule that might be saved. One with an `id` stands in for that rule of the saved flag."""
+    """A rule that might be saved. One with an `id` stands in for that rule of the saved flag.
+
+    It has the form in which rules are read. One of the type `attributes` must have `conditions`.
+    """
 
     read_only: ClassVar[frozenset[str]] = frozenset({"flag_id", "created_at", "updated_at"})
 

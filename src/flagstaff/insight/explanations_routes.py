@@ -60,9 +60,8 @@ class Explain(Body):
 
     context: Annotated[Any, WithJsonSchema(CONTEXT_SCHEMA), Field(description="As in an evaluation.")] = None
     flag_keys: Annotated[
-        list[FlagKey] | None,
-        at_most(MAX_KEYS),
-        Field(json_schema_extra={"maxItems": MAX_KEYS}, description="Only these flags; by default all."),
+        Annotated[list[FlagKey], at_most(MAX_KEYS), Field(json_schema_extra={"maxItems": MAX_KEYS})] | None,
+        Field(description="Only these flags; by default all."),
     ] = None
     flag: Annotated[
         FlagDraft | None,

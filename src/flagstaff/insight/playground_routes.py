@@ -62,11 +62,14 @@ class AskPlayground(Body):
         ),
     ]
     flag_keys: Annotated[
-        Annotated[list[FlagKey], at_most(FLAGS_MAX), AfterValidator(_check_some)] | None,
-        Field(
-            json_schema_extra={"minItems": 1, "maxItems": FLAGS_MAX},
-            description="Only these flags; by default the first ones of these environments, by key.",
-        ),
+        Annotated[
+            list[FlagKey],
+            at_most(FLAGS_MAX),
+            AfterValidator(_check_some),
+            Field(json_schema_extra={"minItems": 1, "maxItems": FLAGS_MAX}),
+        ]
+        | None,
+        Field(description="Only these flags; by default the first ones of these environments, by key."),
     ] = None
 
 
