@@ -159,6 +159,8 @@ async def test_a_flag_that_is_not_in_the_other_environment_can_be_created_there(
     page = ada.page
     flags = (await ada.api.get(f"/api{environment_page(project['production'])}/flags")).json()
     dark_mode = next(each for each in flags if each["key"] == "dark-mode")
+    owned = {"owner": "payments", "keep": True}
+    (await ada.api.put(f"/api{flag_page(dark_mode)}", json=owned)).raise_for_status()
     await page.goto(flag_page(dark_mode))
     await expect(strip(ada).get_by_role("link").nth(1)).to_contain_text("No flag")
     await follow(ada, "Production", "Staging")
@@ -168,6 +170,7 @@ async def test_a_flag_that_is_not_in_the_other_environment_can_be_created_there(
     await expect(page).to_have_url(re.compile(environment_page(project["staging"]) + "/flags/"))
     created = (await ada.api.get(f"/api{environment_page(project['staging'])}/flags")).json()[0]
     assert (created["key"], created["description"], created["enabled"]) == ("dark-mode", "At night", False)
+    assert {name: created[name] for name in owned} == owned
     await expect(strip(ada).get_by_role("link").nth(1)).not_to_contain_text("No flag")
 
 

@@ -107,14 +107,12 @@ def new_flag(origin: Flag, environment_id: UUID, flag_id: UUID, at: datetime) ->
         id=flag_id,
         project_id=origin.project_id,
         environment_id=environment_id,
-        name=origin.name,
         key=origin.key,
-        description=origin.description,
         enabled=False,
         rollout_percentage=0,
         created_at=at,
         updated_at=at,
-        tags=origin.tags,
+        **{name: getattr(origin, name) for name in DETAILS},
     )
 
 

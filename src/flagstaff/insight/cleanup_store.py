@@ -11,11 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
 from flagstaff.database.windows import Listing
+from flagstaff.flags.flags import DETAILS
 from flagstaff.insight.cleanup import FlagToClean
 from flagstaff.values.lists import Window
 
-# Changes to these say nothing about what the flag does.
-_ABOUT_CARE = frozenset({"owner", "tags", "keep", "updated_at"})
+# Changes to these say nothing about what the flag does. Who renames or describes a flag still looks at it.
+_ABOUT_CARE = frozenset({*DETAILS, "updated_at"}) - {"name", "description"}
 _SKIPPED_MAX = 3  # changes of a flag that are looked behind
 
 _flags, _changes = tables.flags.c, tables.changes.c

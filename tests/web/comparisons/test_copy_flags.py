@@ -145,7 +145,8 @@ async def test_a_new_flag_comes_with_everything_and_then_the_environments_are_eq
     base = await ada.create_flag(environment, key="base", variants=[BLUE])
     values = {"rollout_percentage": 25, "fallthrough": "off", "bucketing_key": "x", "stickiness": "tenant"}
     needs = [{"flag_key": "base", "variants": ["blue"]}]
-    flag = await ada.create_flag(environment, tags=["a"], variants=[RED, BLUE], prerequisites=needs, **values)
+    details = {"tags": ["a"], "owner": "payments", "keep": True}
+    flag = await ada.create_flag(environment, variants=[RED, BLUE], prerequisites=needs, **details, **values)
     for rule in (
         {"rule_value": "late"},
         {"rule_type": "segment", "rule_value": "beta", "priority": 9},
@@ -174,11 +175,12 @@ async def test_a_new_flag_comes_with_everything_and_then_the_environments_are_eq
 async def test_a_new_flag_is_off_unless_all_that_limits_its_users_comes_with_it(
     ada: Caller, environment: Json, staging: Json
 ) -> None:
-    await ada.create_flag(environment, name="Named", description="Described.", tags=["a"], rollout_percentage=5)
+    details = {"name": "Named", "description": "Described.", "tags": ["a"], "owner": "payments", "keep": True}
+    await ada.create_flag(environment, rollout_percentage=5, **details)
     for parts in (["state"], ["details"], ["rollout", "rules", "prerequisites"], ["state", "rollout", "rules"]):
         await copied(ada, environment, staging, parts=parts)
         flag = (await flags_of(ada, staging))[KEY]
-        assert (flag["name"], flag["description"], flag["tags"]) == ("Named", "Described.", ["a"])
+        assert {name: flag[name] for name in details} == details
         assert flag["enabled"] is False, parts
         await ada.delete(flag_path(flag))
     await copied(ada, environment, staging, parts=["state", "rollout", "rules", "prerequisites"])
@@ -189,7 +191,7 @@ async def test_a_new_flag_is_off_unless_all_that_limits_its_users_comes_with_it(
 @pytest.mark.parametrize(
     ("part", "fields"),
     [
-        ("details", ["name", "description", "tags"]),
+        ("details", ["name", "description", "tags", "owner", "keep"]),
         ("state", ["enabled"]),
         ("rollout", ["rollout_percentage", "fallthrough", "bucketing_key", "stickiness"]),
         ("variants", ["bucketing_key", "stickiness", "variants"]),
@@ -204,6 +206,7 @@ async def test_of_a_flag_that_exists_only_the_chosen_part_changes(
         await ada.create_flag(place, key="base")
     values = {"rollout_percentage": 25, "fallthrough": "off", "bucketing_key": "x", "stickiness": "tenant"}
     rest = {"variants": [RED], "prerequisites": [{"flag_key": "base"}], "tags": ["a"], "description": "Here."}
+    rest |= {"owner": "payments", "keep": True}
     here = await ada.create_flag(environment, name="Here", **values, **rest)
     there = await ada.create_flag(staging, name="There", enabled=False)
     await ada.create_rule(here)

@@ -6,6 +6,7 @@ import type { Environment, FlagPath, Project } from "../../api/client";
 import { flagQuery, useCreateFlag } from "../../api/flags";
 import type { ProjectFlag } from "../../api/flagCache";
 import { notifyRefused } from "../../lib/notify";
+import { withoutAudience } from "../../lib/newFlags";
 import { flagIn } from "../../lib/projectFlags";
 import { useEnvironments } from "../../lib/hooks/useHere";
 import { projectFlags as texts } from "../../texts/projectFlags";
@@ -73,15 +74,13 @@ export function MissingFlag({ project, environment, flagKey, row }: Props) {
   );
 }
 
-/** The other flag's names and the fields that assign users to buckets are copied, but not its audience. */
 function CreateHere({ environment, source }: { environment: Environment; source: FlagPath }) {
   const cache = useQueryClient();
   const navigate = useNavigate();
   const { mutateAsync: create, isPending } = useCreateFlag({ ...source, env_id: environment.id });
   const createHere = async () => {
     try {
-      const { name, key, description, tags, stickiness, bucketing_key } = await cache.query(flagQuery(source));
-      const body = { name, key, description, tags, stickiness, bucketing_key, rollout_percentage: 0 };
+      const body = withoutAudience(await cache.query(flagQuery(source)));
       const flag = await create({ body, alsoIn: [] });
       await navigate({
         to: `${ENVIRONMENT}/flags/$flagId`,
