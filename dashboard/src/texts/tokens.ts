@@ -15,7 +15,14 @@ export const tokens = {
   permissions: "Permissions",
   permissionsHint: "Choose only what the script needs. You can choose only what you may do yourself.",
   ownPermissionsHint: "Choose only what the script needs.",
-  groups: { project: "Project", flags: "Flags", history: "History", key: "SDK keys", webhooks: "Webhooks", team: "Team" },
+  groups: {
+    project: "Project",
+    flags: "Flags",
+    history: "History",
+    key: "SDK keys",
+    webhooks: "Webhooks",
+    team: "Team",
+  },
   environments: "Environments",
   environmentsHint:
     "Without a choice, the token works in all environments. Otherwise it changes nothing that concerns the whole project.",
