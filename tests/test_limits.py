@@ -46,6 +46,10 @@ TESTS: dict[str, list[str]] = {
         "web/evaluate/test_costly_contexts.py::test_a_context_has_at_most_a_thousand_attributes",
         "web/evaluate/test_costly_contexts.py::test_a_long_context_has_a_bounded_number_of_marks",
     ],
+    "compared-attributes": [
+        "web/evaluate/test_costly_contexts.py::test_eight_lists_of_a_context_are_compared_and_later_ones_count_as_missing",
+        "unit/evaluation/test_conditions.py::test_a_list_is_read_up_to_its_bounds",
+    ],
     "long-identifiers": [
         (
             "web/evaluate/test_costly_contexts.py::"

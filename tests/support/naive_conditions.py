@@ -25,8 +25,8 @@ def meets_naively(condition: Condition, value: object) -> bool:
 def _read_all(condition: Condition, value: object) -> list[Any]:
     elements: list[object] = value if isinstance(value, list) else [value]
     name = condition.operator.value
-    characters = 4096 if name in {"in", "not_in", "starts_with", "ends_with", "contains"} else 2048
-    length, characters = (16, 1024) if name == "matches" else (100, characters)
+    characters = 4096 if name in {"in", "not_in", "starts_with", "ends_with", "contains"} else 1024
+    length = 100 if characters == 4096 or name in {"eq", "gt", "gte", "lt", "lte"} else 16
     if isinstance(value, list) and (len(value) > length or sum(map(_length, value)) > characters):
         return []
     readings = [_read(condition, each) for each in elements]

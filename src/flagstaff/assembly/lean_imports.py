@@ -21,8 +21,6 @@ def import_lean() -> None:
     # Its command, with Click and multiprocessing, and logs as it would write them itself.
     with _unused("uvicorn.main", "logging.config", "configparser"):
         importlib.import_module("uvicorn")
-    with _unused("semver.cli"):
-        importlib.import_module("semver")
     with _unused("http.server", "socketserver", "urllib.request", "wsgiref.simple_server"):  # servers for metrics alone
         importlib.import_module("prometheus_client")
     _import_session_tokens()

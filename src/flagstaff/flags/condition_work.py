@@ -2,14 +2,16 @@
 
 `python -m bench.condition_work` measures the figures below, and docs/performance.md has the results. What a context
 may carry bounds them: evaluation/conditions/attributes.py reads texts of at most 1,024 characters, and short lists.
-This module does no I/O and compiles nothing: how large a regular expression is, its caller says.
+Only few attributes of a context can be lists. So each attribute costs what a single value costs, and the few for which
+a list costs most cost what a list does. This module does no I/O and compiles nothing: how large a regular expression
+is, its caller says.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from flagstaff.flags.flags import Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.conditions import LISTS_MAX, Condition
 from flagstaff.flags.targeting.operators import VALUE_TYPES, Operator, ValueType
 from flagstaff.flags.targeting.segments import Segment
 
@@ -19,7 +21,7 @@ CountInstructions = Callable[[Condition], int]
 _SINGLE = frozenset({"user_id", "user_email", "email_domain", "environment", "current_time"})
 """The attributes that never are lists."""
 _IGNORING_CASE = frozenset({"user_email", "email_domain"})
-_LIST, _SEARCHED_LIST = 100, 16
+_LIST, _SHORT_LIST = 100, 16
 
 _CONDITION = 0.2
 _RULE_BY_CONDITIONS, _RULE = 0.7, 0.4  # found by what holds, or by the user's id or email
@@ -29,10 +31,10 @@ _ATTRIBUTE = 0.5
 _READINGS = {
     "text": (2, 40),
     "searched": (1, 5),
-    "number": (3, 120),
-    "moment": (2, 150),
-    "version": (35, 350),
-    "address": (8, 300),
+    "number": (3, 75),
+    "moment": (2, 25),
+    "version": (35, 110),
+    "address": (8, 90),
 }
 _FEW, _FEW_CONTAINED = 4, 64
 _LONGEST, _LONGEST_LIST = 1, 4
@@ -43,25 +45,33 @@ _LONGEST, _LONGEST_LIST = 1, 4
 class Work:
     """The worst cost of an evaluation, in microseconds, as it adds up over rules and segments, in small steps.
 
-    An attribute is read once in each form, and a segment is decided once, however many rules name it. `read` are the
-    attributes that are read, each with its form and whether in lower case.
+    An attribute is read once in each form, and a segment is decided once, however many rules name it. `singly` is the
+    cost for a context without lists. `read` are the attributes that are read, each with its form and whether in lower
+    case.
     """
 
     instructions: CountInstructions
-    micros: float = 0.0
+    singly: float = 0.0
     read: set[tuple[str, str, bool]] = field(default_factory=set)
     _attributes: set[str] = field(default_factory=set)
     _segments: set[str] = field(default_factory=set)
+    _more_for_lists: dict[str, float] = field(default_factory=dict)
+    _dearest_lists: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def micros(self) -> float:
+        """The cost for a context with as many lists as are compared, where they cost most."""
+        return self.singly + sum(self._dearest_lists.values())
 
     def add_rule(self, rule: Rule) -> None:
         """Add what a rule costs without its conditions and its segment."""
         by_conditions = rule.rule_type in (RuleType.SEGMENT, RuleType.ATTRIBUTES)
         if by_conditions or rule.conditions:
-            self.micros += _RULE_BY_CONDITIONS if by_conditions else _RULE
+            self.singly += _RULE_BY_CONDITIONS if by_conditions else _RULE
 
     def add_prerequisites(self, number: int) -> None:
         """Add what a flag's prerequisites cost."""
-        self.micros += _PREREQUISITE * number
+        self.singly += _PREREQUISITE * number
 
     def adding_conditions(
         self, conditions: Sequence[Condition], maximum: float = float("inf")
@@ -71,8 +81,10 @@ class Work:
         beyond = None
         for place, condition in enumerate(conditions):
             alone = condition.operator is Operator.IN and not condition.negate and asked.count(condition.attribute) == 1
-            self.micros += self._reading(condition)
-            self.micros += _CONDITION / 2 if alone else _CONDITION + self._comparison(condition)
+            self._add_reading(condition)
+            self.singly += _CONDITION / 2 if alone else _CONDITION
+            if not alone:
+                self._add(condition.attribute, *self._comparison(condition))
             if beyond is None and self.micros > maximum:
                 beyond = place
             yield
@@ -89,21 +101,35 @@ class Work:
         """Return whether the other reads every attribute that this one reads, in the same forms."""
         return self.read <= other.read
 
-    def _reading(self, condition: Condition) -> float:
-        """Return the cost of reading the attribute in a form in which no other condition has read it."""
+    def _add(self, attribute: str, single: float, listed: float) -> None:
+        """Add the cost of a single value of an attribute, and what it is if it is a list."""
+        self.singly += single
+        if attribute not in _SINGLE and listed > single:
+            more, dearest = self._more_for_lists, self._dearest_lists
+            more[attribute] = dearest[attribute] = more.get(attribute, 0.0) + listed - single
+            if len(dearest) > LISTS_MAX:  # the others only grow when they are added to
+                del dearest[min(dearest, key=dearest.__getitem__)]
+
+    def _add_reading(self, condition: Condition) -> None:
+        """Add the cost of reading the attribute in a form in which no other condition has read it."""
         kind, lower = _form(condition)
         wanted = (condition.attribute, kind, lower)
         if wanted in self.read:
-            return 0
-        first = condition.attribute not in self._attributes
+            return
+        if condition.attribute not in self._attributes:
+            self.singly += _ATTRIBUTE
         self.read.add(wanted)
         self._attributes.add(condition.attribute)
-        return _READINGS[kind][condition.attribute not in _SINGLE] + (_ATTRIBUTE if first else 0)
+        self._add(condition.attribute, *_READINGS[kind])
 
-    def _comparison(self, condition: Condition) -> float:
-        """Return the cost of comparing all readings with all values."""
-        single = condition.attribute in _SINGLE
-        texts, long = (1, _LONGEST) if single else (_LIST, _LONGEST_LIST)
+    def _comparison(self, condition: Condition) -> tuple[float, float]:
+        """Return the cost of comparing a single value, and of comparing a list."""
+        short = _form(condition)[0] not in (ValueType.TEXT, ValueType.NUMBER)
+        single = self._compare(condition, 1, _LONGEST)
+        return single, self._compare(condition, _SHORT_LIST if short else _LIST, _LONGEST_LIST)
+
+    def _compare(self, condition: Condition, texts: int, long: int) -> float:
+        """Return the cost of comparing so many readings with all values."""
         values = condition.values
         match condition.operator:
             case Operator.IN | Operator.NOT_IN:
@@ -113,7 +139,7 @@ class Work:
             case Operator.CONTAINS:
                 return _search(values, texts, long)
             case Operator.MATCHES:
-                return (1 if single else _SEARCHED_LIST) * 1.4 + 5.8 * self.instructions(condition)
+                return texts * 1.4 + 5.8 * self.instructions(condition)
             case Operator.IN_NETWORK:
                 lengths = {value.partition("/")[2] for value in values}
                 return texts * (0.3 + 0.07 * len(lengths))
@@ -124,7 +150,7 @@ class Work:
             case Operator.GT | Operator.GTE | Operator.LT | Operator.LTE | Operator.BEFORE | Operator.AFTER:
                 return 0.6
             case Operator.SEMVER_GT | Operator.SEMVER_GTE | Operator.SEMVER_LT | Operator.SEMVER_LTE:
-                return 4
+                return 4 if "-" in values[0] else 0.6  # only pre-releases are compared identifier by identifier
 
 
 def _search(values: Sequence[str], texts: int, long: int) -> float:

@@ -15,6 +15,7 @@ from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, Moment, Uuid, at_most, distinct
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.explanations.playground import FlagAnswers
+from flagstaff.flags.targeting.conditions import LISTS_MAX
 from flagstaff.http.operations import CONTEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
@@ -171,7 +172,8 @@ def _read_user(name: str, context: msgspec.Raw) -> GivenUser:
         raise Error(error.code, error.message, fields=fields) from error
     if not user.fit:
         # Which ones an evaluation would compare depends on all flags of the environment.
-        raise invalid_field(f"{name}.custom_attributes", f"must have at most {ATTRIBUTES_MAX_BYTES:,} bytes")
+        message = f"must have at most {ATTRIBUTES_MAX_BYTES:,} bytes and {LISTS_MAX} lists"
+        raise invalid_field(f"{name}.custom_attributes", message)
     return user
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from flagstaff.flags.targeting.conditions import LISTS_MAX
 from flagstaff.http.fields import MAX_FIELD_ERRORS
 from flagstaff.values.errors import Code, Error, FieldError, invalid_field
 from flagstaff.values.text import check_length, check_text
@@ -23,6 +24,7 @@ GivenAttributes = Mapping[str, msgspec.Raw]
 """The custom attributes in a request, whose values have not been read yet."""
 
 NONE_GIVEN = msgspec.Raw(b"{}")
+_LIST = ord("[")
 _NOT_AN_OBJECT = "must be an object"
 _NOT_JSON = "is not valid JSON"
 
@@ -168,29 +170,36 @@ def require_few(given: GivenAttributes, field: str) -> GivenAttributes:
 def read_attributes(given: GivenAttributes, wanted: Collection[str]) -> dict[str, object]:
     """Read the attributes that are wanted, by name.
 
-    Unreadable ones count as missing, and so do those that do not fit into 8 KiB together: each element of a list is
-    compared with each condition.
+    Unreadable ones count as missing, and so do those that do not fit into 8 KiB together and lists after the eighth:
+    each element of a list is compared with each condition.
     """
     found: dict[str, object] = {}
-    room = ATTRIBUTES_MAX_BYTES
+    room, lists = ATTRIBUTES_MAX_BYTES, LISTS_MAX
     for name, raw in given.items():  # in the client's order, so that every instance leaves out the same ones
         if name in wanted and (size := len(memoryview(raw))) <= room:
             room -= size
             try:
-                found[name] = _decode(raw)
+                value = _decode(raw)
             except ValueError:
                 continue
+            if type(value) is list:
+                lists -= 1
+                if lists < 0:
+                    continue
+            found[name] = value
             if not room:
                 break
     return found
 
 
 def fit(given: GivenAttributes) -> bool:
-    """Return whether attributes are all compared, because they take at most 8 KiB together."""
-    room = ATTRIBUTES_MAX_BYTES
+    """Return whether attributes are all compared: they take at most 8 KiB together, and few are lists."""
+    room, lists = ATTRIBUTES_MAX_BYTES, LISTS_MAX
     for raw in given.values():
-        room -= len(memoryview(raw))
-        if room < 0:
+        view = memoryview(raw)
+        room -= len(view)
+        lists -= view[0] == _LIST
+        if room < 0 or lists < 0:
             return False
     return True
 

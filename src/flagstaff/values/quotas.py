@@ -58,8 +58,9 @@ class WorkQuota:
         """Return what is wrong with so much work in a place, such as `environment`, and what to do."""
         return (
             f"exceeds the budget of conditions: those of the {place} would cost an evaluation up to {micros:,.0f} "
-            f"microseconds, and {self.setting} allows {self.maximum:,}. Use fewer conditions or cheaper "
-            "ones, such as in or ends_with instead of matches, or ask the operator to raise the setting"
+            f"microseconds, and {self.setting} allows {self.maximum:,}. Compare fewer attributes, delete "
+            "conditions that are no longer used, or use cheaper operators: in is the cheapest, and matches the most "
+            "expensive. Or ask the operator to raise the setting"
         )
 
 

@@ -85,3 +85,17 @@ async def test_an_identifier_has_at_most_a_kilobyte_where_thousands_of_flags_has
         assert (await send(protocol, short, {})).status_code == 200
     (await ada.delete(flag_path(made))).raise_for_status()
     assert (await send(protocol, LONGEST, {})).status_code == 200
+
+
+async def test_eight_lists_of_a_context_are_compared_and_later_ones_count_as_missing(
+    send: Send, ada: Caller, environment: Json
+) -> None:
+    for place in range(10):
+        flag = await ada.create_flag(environment, key=f"flag-{place}", fallthrough="off")
+        condition = {"attribute": f"a{place}", "operator": "in", "values": ["gold"]}
+        await ada.create_rule(flag, rule_type="attributes", rule_value=None, conditions=[condition])
+    others = {f"other-{number}": ["x"] for number in range(20)}
+    named = {f"a{place}": ["gold"] for place in range(9)}
+    answer = await send("sdk", "ada", {**others, **named, "a9": "gold"})
+    on = {key for key, flag in answer.json()["flags"].items() if flag["enabled"]}
+    assert on == {f"flag-{place}" for place in range(10)} - {"flag-8"}

@@ -43,7 +43,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ({"users": [{"custom_attributes": []}]}, {"users.0.custom_attributes": "must be an object"}),
     (
         {"users": [{"custom_attributes": {"x": "y" * 9_000}}]},
-        {"users.0.custom_attributes": "must have at most 8,192 bytes"},
+        {"users.0.custom_attributes": "must have at most 8,192 bytes and 8 lists"},
     ),
     (
         {"flag_keys": [KEY] * 101, "users": [{}] * 200},

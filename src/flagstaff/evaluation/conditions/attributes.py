@@ -11,22 +11,19 @@ Clients choose attributes, so reading one never raises an error, and takes time 
 
 A list is read element by element. Values of other forms are left out: null, objects, lists in lists, strings of more
 than 1,024 characters or with lone surrogates, integers that no double can hold, and lists of more than 100 elements or
-4,096 characters. What takes longer to read than text has at most 2,048 characters in a list, and text to search with
-regular expressions 16 elements and 1,024 characters. Of forms with an order, the lowest element of a list is read first
-and the highest last.
+4,096 characters. Numbers have at most 1,024 characters in a list, and what takes longest to read or to compare, which
+are times, versions, addresses and text to search with regular expressions, has 16 elements as well. Of forms with an
+order, the lowest element of a list is read first and the highest last.
 """
 
 import re
 from collections.abc import Callable
 from datetime import datetime
-from decimal import Decimal
 from enum import Enum, auto
 from ipaddress import ip_address
 from math import isfinite
 from types import MappingProxyType
 from typing import Any
-
-from semver import Version
 
 TEXT_MAX_LENGTH = 1024
 IDENTIFIER_MAX_BYTES = 1024
@@ -43,6 +40,11 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _HOUR_AND_MINUTE = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _MOMENT = re.compile(
     rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[Tt]{_HOUR_AND_MINUTE}:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-]{_HOUR_AND_MINUTE})"
+)
+_IDENTIFIER = "(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
+_VERSION = re.compile(
+    r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
+    rf"(?:-({_IDENTIFIER}(?:\.{_IDENTIFIER})*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 )
 
 Readings = tuple[Any, ...]
@@ -63,9 +65,9 @@ class Form(Enum):
 
 _LIST_BOUNDS: MappingProxyType[Form, tuple[int, int]] = MappingProxyType(
     {
-        **dict.fromkeys(Form, (LIST_MAX_LENGTH, 2048)),
+        **dict.fromkeys(Form, (16, 1024)),
         **dict.fromkeys((Form.TEXT, Form.LOWER_TEXT), (LIST_MAX_LENGTH, LIST_MAX_CHARACTERS)),
-        Form.SEARCHED_TEXT: (16, 1024),
+        Form.NUMBER: (LIST_MAX_LENGTH, 1024),
     }
 )
 """The most elements and characters of a list, by the form in which it is read."""
@@ -125,9 +127,15 @@ def _is_unicode(text: str) -> bool:
 
 def _write_number(number: float) -> str:
     """The shortest digits that identify a number, with an exponent below 1e-6 and from 1e21."""
-    if number and not 1e-6 <= abs(number) < 1e21:
-        return repr(number).replace("e-0", "e-")
-    return f"{Decimal(repr(number + 0.0)):f}".removesuffix(".0")  # the sum turns -0.0 into 0.0
+    text = repr(number + 0.0)  # the sum turns -0.0 into 0.0
+    if "e" not in text:
+        return text.removesuffix(".0")
+    if not 1e-6 <= abs(number) < 1e21:
+        return text.replace("e-0", "e-")
+    sign = "-" if number < 0 else ""
+    mantissa, _, power = text.removeprefix("-").partition("e")
+    digits, zeros = mantissa.replace(".", ""), int(power)
+    return sign + ("0." + "0" * (-zeros - 1) + digits if zeros < 0 else digits.ljust(zeros + 1, "0"))
 
 
 def _read_lower_text(value: object) -> str | None:
@@ -157,20 +165,15 @@ def _read_moment(value: object) -> datetime | None:
 
 
 def _read_version(value: object) -> tuple[Any, ...] | None:
-    """A version as a tuple that sorts by precedence, without build metadata; semver itself takes 3 µs to compare."""
-    if not isinstance(value, str) or len(value) > _VERSION_MAX_LENGTH:
+    """A version as a tuple that sorts by precedence, without build metadata."""
+    if not isinstance(value, str) or len(value) > _VERSION_MAX_LENGTH or not (found := _VERSION.fullmatch(value)):
         return None
-    try:
-        version = Version.parse(value)
-    except ValueError:
-        return None
-    if version.prerelease is None:
-        return version.major, version.minor, version.patch, True
+    major, minor, patch, prerelease = found.groups()
+    if prerelease is None:
+        return int(major), int(minor), int(patch), True
     # Numeric identifiers precede others.
-    identifiers = tuple(
-        (False, int(each)) if each.isdigit() else (True, each) for each in version.prerelease.split(".")
-    )
-    return version.major, version.minor, version.patch, False, identifiers
+    identifiers = tuple([(False, int(each)) if each.isdigit() else (True, each) for each in prerelease.split(".")])
+    return int(major), int(minor), int(patch), False, identifiers
 
 
 def _read_address(value: object) -> tuple[int, int] | None:

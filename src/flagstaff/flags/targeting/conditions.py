@@ -10,6 +10,8 @@ from flagstaff.flags.targeting.operators import COMPARES_TEXT, MAY_BE_EMPTY, TAK
 from flagstaff.values.text import check_length, check_text
 
 ATTRIBUTE_MAX_LENGTH = 128
+LISTS_MAX = 8
+"""The attributes of a context that are compared if they are lists; further lists count as missing."""
 VALUE_MAX_LENGTH = 1024
 MAX_VALUES = 10_000
 MAX_CONDITIONS = 50
