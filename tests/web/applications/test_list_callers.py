@@ -248,6 +248,24 @@ async def test_a_key_has_so_many_callers_and_the_rest_are_counted_together(
 
 
 @pytest.mark.both_databases
+async def test_a_new_caller_takes_no_place_of_one_that_asks_at_the_same_time(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
+) -> None:
+    counts, key = flagstaff.applications.caller_counts, uuid4()
+    agents = [f"agent-{number}" for number in range(CALLERS_OF_KEY_MAX)]
+    for agent in agents:
+        counts.add(asking(environment, key, user_agent=agent), 1)
+    await stored(flagstaff, ada, environment)
+    clock.advance(days=1, seconds=1)
+    await log_in_again(flagstaff, ada)
+    for agent in ("new", *agents[1:], "newer"):
+        counts.add(asking(environment, key, user_agent=agent), 1)
+    found = await stored(flagstaff, ada, environment, sdk_key_id=str(key))
+    assert {each["user_agent"] for each in found if not each["is_others"]} == {"new", *agents[1:]}
+    assert sum(each["requests_last_24_hours"] for each in found if each["is_others"]) == 1
+
+
+@pytest.mark.both_databases
 async def test_an_environment_has_so_many_callers(flagstaff: Flagstaff, ada: Caller, environment: Json) -> None:
     counts = flagstaff.applications.caller_counts
     for _ in range(CALLERS_MAX // CALLERS_OF_KEY_MAX + 1):

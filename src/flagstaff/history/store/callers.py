@@ -156,17 +156,20 @@ async def _told_apart(connection: AsyncConnection, counts: Mapping[Caller, int],
         else:
             new[caller.environment_id].append(caller)
     for environment_id in sorted(new):
-        placed = await _place(connection, environment_id, new[environment_id], at)
+        placed = await _place(connection, environment_id, new[environment_id], present, at)
         for caller in new[environment_id]:
             kept[caller if caller in placed else caller.others] += counts[caller]
     return kept
 
 
 async def _place(
-    connection: AsyncConnection, environment_id: UUID, new: Sequence[Caller], at: datetime
+    connection: AsyncConnection, environment_id: UUID, new: Sequence[Caller], present: Collection[int], at: datetime
 ) -> Collection[Caller]:
-    """Those of an environment's new callers for which there is a place, which is made where possible."""
-    places = _Places(connection, environment_id, at)
+    """Those of an environment's new callers for which there is a place, which is made where possible.
+
+    `present` are the ids of the callers with a row that ask in the same moment: they keep their places.
+    """
+    places = _Places(connection, environment_id, present, at)
     await places.count()
     return {each for each in new if await places.take(each.key_id or _OWN_KEY)}
 
@@ -174,20 +177,15 @@ async def _place(
 class _Places:
     """The places for callers in an environment."""
 
-    def __init__(self, connection: AsyncConnection, environment_id: UUID, at: datetime) -> None:
+    def __init__(
+        self, connection: AsyncConnection, environment_id: UUID, present: Collection[int], at: datetime
+    ) -> None:
         self._connection = connection
-        self._oldest = (
-            sa.select(_columns.id, _columns.key_id)
-            .where(
-                _columns.environment_id == environment_id,
-                _is_told_apart,
-                sa.or_(_columns.last_at < at - _REPLACED_AFTER, _columns.last_at > at + _REPLACED_AFTER),
-            )
-            .order_by(_columns.last_at)
-            .limit(1)
-        )
         self._environment_id = environment_id
+        self._present = present
+        self._at = at
         self._taken: Counter[UUID] = Counter()
+        self._idle: dict[int, UUID] | None = None  # those that can be replaced, with their keys, the oldest first
         self._full: set[UUID | None] = set()  # keys in which no place can be made; None is the environment
 
     async def count(self) -> None:
@@ -208,14 +206,29 @@ class _Places:
         """Delete the caller that has not asked for longest, with a key or any, if that is a day; return whether."""
         if within in self._full:
             return False
-        query = self._oldest if within is None else self._oldest.where(_columns.key_id == within)
-        found = (await self._connection.execute(query)).one_or_none()
-        if found is None:
+        if self._idle is None:
+            self._idle = await self._find_idle()
+        replaced = next((caller for caller, key_id in self._idle.items() if within in (None, key_id)), None)
+        if replaced is None:
             self._full.add(within)
             return False
-        await self._connection.execute(tables.callers.delete().where(_columns.id == found.id))
-        self._taken[found.key_id] -= 1
+        await self._connection.execute(tables.callers.delete().where(_columns.id == replaced))
+        self._taken[self._idle.pop(replaced)] -= 1
         return True
+
+    async def _find_idle(self) -> dict[int, UUID]:
+        query = (
+            sa.select(_columns.id, _columns.key_id)
+            .where(
+                _columns.environment_id == self._environment_id,
+                _is_told_apart,
+                sa.or_(_columns.last_at < self._at - _REPLACED_AFTER, _columns.last_at > self._at + _REPLACED_AFTER),
+            )
+            .order_by(_columns.last_at)
+            .limit(CALLERS_MAX)
+        )
+        rows = await self._connection.execute(query)
+        return {row.id: row.key_id for row in rows if row.id not in self._present}
 
 
 def _id_of(caller: Caller) -> int:
