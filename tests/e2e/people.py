@@ -192,10 +192,15 @@ async def invite(
     """Invite an address to a project; return the token in the mail, which is in the outbox of the server."""
     body = {"email": email, "role": role, **values}
     (await ada.api.post(f"/api/projects/{project['id']}/invitations", json=body)).raise_for_status()
+    return await mailed_token(email, data_directory, "invitation")
+
+
+async def mailed_token(email: str, data_directory: Path, page: str) -> str:
+    """Wait for a mail to an address, and return the token of its link to a page."""
     async with asyncio.timeout(15):
         while not (mails := [each for each in read_outbox(data_directory) if each["To"] == email]):
             await asyncio.sleep(POLL_SECONDS)
-    return reset_token(mails[-1], "invitation")
+    return reset_token(mails[-1], page)
 
 
 async def send_shown_call(page: Page, **context: str) -> None:

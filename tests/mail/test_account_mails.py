@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from flagstaff.identity.accounts.accounts import check_email
+from flagstaff.identity.accounts.emails import check_email
 from flagstaff.mail.envelope import Mail
 from flagstaff.mail.transactional_mails import password_reset
 

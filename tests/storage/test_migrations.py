@@ -46,7 +46,7 @@ from flagstaff.history.store.events import write_events
 from flagstaff.history.store.rollups import roll_up
 from flagstaff.history.store.sums import sum_by_interval
 from flagstaff.identity.access_tokens.access_tokens_store import create_token, find_token_by_hash
-from flagstaff.identity.accounts.accounts_store import find_account
+from flagstaff.identity.accounts.accounts_store import find_account, find_account_by_email
 from flagstaff.identity.second_factors.second_factors import TotpSecret
 from flagstaff.identity.second_factors.second_factors_store import find_totp, save_totp
 from flagstaff.identity.single_sign_on.identities import Identity
@@ -78,7 +78,7 @@ from tests.support.newest_schema import describe_files, describe_migrated
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
-REVISIONS = [f"{number:04}" for number in range(1, 41)]
+REVISIONS = [f"{number:04}" for number in range(1, 42)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -292,7 +292,7 @@ async def test_distinct_users_are_counted_again_after_the_way_down_and_up(databa
 async def test_down_to_a_revision_and_up_again_keeps_what_it_can_hold(
     database: Database, store: Store, revision: str
 ) -> None:
-    account = make_account()
+    account = make_account(email_verified_at=AT)
     await store_all(database, account)
     steps = REVISIONS[REVISIONS.index(revision) + 1 :]
     assert await migrate_store(store, revision) == steps[::-1]
@@ -630,7 +630,7 @@ async def test_tokens_that_could_manage_webhooks_still_can_and_a_downgrade_takes
         for token_hash, permissions in given.items():
             token = make_access_token(account, id=uuid4(), permissions=permissions)
             await create_token(transaction.connection, token, token_hash)
-    await migrate_store(store, "0039")
+    await migrate_store(store, "0040")
     await migrate_store(store)
     webhooks = (Permission.WEBHOOKS_READ, Permission.WEBHOOKS_WRITE)
     for token_hash, permissions in {**given, b"both": (*given[b"both"], *webhooks)}.items():
@@ -653,8 +653,26 @@ async def test_a_downgrade_that_would_reactivate_accounts_is_refused_unless_it_i
     await migrate_store(store)
     async with database.read() as connection:
         assert await find_account(connection, account.id) == replace(
-            account, is_administrator=False, deactivated_at=None
+            account, is_administrator=False, deactivated_at=None, email_verified_at=AT
         )
+
+
+async def test_present_accounts_keep_their_mails_and_of_two_with_one_mailbox_each_is_found_by_its_spelling(
+    database: Database, store: Store
+) -> None:
+    await migrate_store(store, "0040")
+    spellings = ["ada@bücher.example", "Ada@xn--bcher-kva.example", "eve@bücher.example"]
+    async with database.transaction() as transaction:
+        for number, email in enumerate(spellings):
+            values = {"id": uuid4(), "email": email, "email_identity": email.lower(), "password_hash": "x"}
+            at = AT + timedelta(seconds=number)
+            statement = tables.accounts.insert().values({**values, "created_at": at, "is_administrator": False})
+            await transaction.connection.execute(statement)
+    await migrate_store(store)
+    async with database.read() as connection:
+        accounts = [await find_account_by_email(connection, each) for each in (*spellings, "eve@XN--bcher-kva.example")]
+    assert [each and each.email for each in accounts] == [*spellings, spellings[2]]
+    assert all(each is not None and each.email_verified_at == each.created_at for each in accounts)
 
 
 async def test_a_downgrade_that_would_drop_second_factors_is_refused_unless_it_is_forced(

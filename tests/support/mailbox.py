@@ -22,5 +22,5 @@ def reset_token(mail: EmailMessage, page: str = "reset-password") -> str:
     """Return the token in the link of a mail's text that leads to a page."""
     text = mail.get_body(("plain",))
     assert text is not None
-    (token,) = re.findall(rf"/{page}\?token=([\w-]+)", text.get_content())
+    (token,) = re.findall(rf"/{page}\?token=([\w.-]+)", text.get_content())
     return str(token)

@@ -55,6 +55,7 @@ BEYOND_SCHEMAS = {
     "confirm_totp": "the code is the app's",
     "log_in_with_second_factor": "there is one proof, and it is right",
     "change_password": "the current password is the account's",
+    "verify_email": "the token is one from a mail",
     "reset_password": "the token is one from a mail",
     "update_environment": "the key is the present one",
     "order_environments": "the ids are those of all environments of the project",

@@ -111,6 +111,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/verify-email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify Email
+         * @description Verify the address of an account with the token from the mail. Once it is verified, nothing changes any more.
+         */
+        post: operations["verify_email"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me": {
         parameters: {
             query?: never;
@@ -145,6 +165,26 @@ export interface paths {
         get: operations["get_own_account"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/email-verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request Email Verification
+         * @description Mail a link with which you verify the address of your account, for a day. You get at most 40 mails an hour.
+         */
+        post: operations["request_email_verification"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4549,6 +4589,10 @@ export interface components {
             /** @description The relative standard error of both numbers; 0 if they are exact. */
             error: number;
         };
+        /** @description The link in a mail. */
+        EmailVerificationLink: {
+            token: string;
+        };
         /** @description The secret for the app, in base32 and as the URI for a QR code. It cannot be read again. */
         EnrolmentOut: {
             secret: string;
@@ -5146,7 +5190,7 @@ export interface components {
             complete: boolean;
         };
         /** @enum {string} */
-        InstanceEventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "account.registered" | "account.password_changed" | "account.password_reset" | "account.session_ended" | "account.totp_enabled" | "account.totp_disabled" | "account.passkey_added" | "account.passkey_removed" | "account.recovery_code_used" | "account.recovery_codes_renewed" | "account.two_factor_reset" | "account.token_created" | "account.token_deleted" | "account.taken_over" | "account.promoted" | "account.demoted" | "account.deactivated" | "account.reactivated" | "instance.updated" | "instance.lagging" | "instance.recovered" | "history.behind" | "history.recovered" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "account.*" | "instance.*" | "history.*" | "*";
+        InstanceEventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "account.registered" | "account.email_verified" | "account.password_changed" | "account.password_reset" | "account.session_ended" | "account.totp_enabled" | "account.totp_disabled" | "account.passkey_added" | "account.passkey_removed" | "account.recovery_code_used" | "account.recovery_codes_renewed" | "account.two_factor_reset" | "account.token_created" | "account.token_deleted" | "account.taken_over" | "account.promoted" | "account.demoted" | "account.deactivated" | "account.reactivated" | "instance.updated" | "instance.lagging" | "instance.recovered" | "history.behind" | "history.recovered" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "account.*" | "instance.*" | "history.*" | "*";
         /** @description The size of this instance, its quotas, and its health. */
         InstanceOut: {
             version: string;
@@ -5963,6 +6007,8 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
+            /** @description Whether it has shown that it reads the mail of its address. If not, it gets no mails about projects; `POST /api/me/email-verification` mails a link. */
+            email_verified: boolean;
         };
         /** @description Your role, and what it allows in the whole project and in each of its environments by key. */
         OwnPermissionsOut: {
@@ -7598,6 +7644,37 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    verify_email: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "Zp3wV8Yc"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EmailVerificationLink"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     me: {
         parameters: {
             query?: never;
@@ -7642,6 +7719,29 @@ export interface operations {
             };
             400: components["responses"]["400"];
             401: components["responses"]["401"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    request_email_verification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            409: components["responses"]["409"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
         };

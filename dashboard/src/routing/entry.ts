@@ -2,7 +2,7 @@
 
 import { createRoute, redirect } from "@tanstack/react-router";
 import { providersQuery } from "../api/singleSignOn";
-import { INVITATION_PATH, RESET_PATH, UNSUBSCRIBE_PATH } from "../lib/signIn/linkToken";
+import { INVITATION_PATH, RESET_PATH, UNSUBSCRIBE_PATH, VERIFY_EMAIL_PATH } from "../lib/signIn/linkToken";
 import { CALLBACK_PATH } from "../lib/signIn/providerAnswer";
 import { safeNext } from "../lib/search";
 import { currentSession } from "../lib/signIn/session";
@@ -60,6 +60,11 @@ const unsubscribe = createRoute({
   path: UNSUBSCRIBE_PATH,
   component: lazyPage(() => import("../routes/Unsubscribe"), "Unsubscribe"),
 });
+const verifyEmail = createRoute({
+  getParentRoute: () => account,
+  path: VERIFY_EMAIL_PATH,
+  component: lazyPage(() => import("../routes/VerifyEmail"), "VerifyEmail"),
+});
 const providerSignIn = createRoute({
   getParentRoute: () => account,
   path: CALLBACK_PATH,
@@ -73,5 +78,6 @@ export const entryRoutes = account.addChildren([
   resetPassword,
   invitation,
   unsubscribe,
+  verifyEmail,
   providerSignIn,
 ]);

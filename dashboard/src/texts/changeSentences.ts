@@ -98,6 +98,7 @@ export const changeSentences = {
     "account.session_ended": "ended a session of",
     "account.password_changed": "changed the password of",
     "account.password_reset": "reset the password of",
+    "account.email_verified": "verified the address of",
     "account.taken_over": "signed in through an identity provider, which replaced the password of",
     "account.totp_enabled": "added an authenticator app to",
     "account.totp_disabled": "removed the authenticator app of",

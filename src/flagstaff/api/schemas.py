@@ -19,7 +19,7 @@ from pydantic_core import CoreSchema
 
 from flagstaff.flags import flags, variants
 from flagstaff.http.response_models import ResponseModel
-from flagstaff.identity.accounts import accounts
+from flagstaff.identity.accounts import accounts, emails
 from flagstaff.projects.members.members import Role
 from flagstaff.values import keys, text
 
@@ -167,8 +167,8 @@ RulePercentage = Annotated[
 ]
 Email = Annotated[
     str,
-    AfterValidator(accounts.check_email),
-    Field(json_schema_extra={"format": "email", "maxLength": accounts.EMAIL_MAX_LENGTH}),
+    AfterValidator(emails.check_email),
+    Field(json_schema_extra={"format": "email", "maxLength": emails.EMAIL_MAX_LENGTH}),
 ]
 # Without `format: password`, from which some generators make a type that is sent as asterisks, as a valid password.
 Password = Annotated[

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
+from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.accounts.confirmations import Confirmations
+from flagstaff.identity.accounts.email_verification import EmailVerification, VerificationTokens
 from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.identity.accounts.trusted_addresses import TrustedAddresses
 from flagstaff.identity.administration.administrators_service import Administrators
@@ -88,6 +90,10 @@ def build_identity(
         if await budget.take_for_warning(token.account_id):
             await mails.send_token_created(token.email, page)
 
+    async def mail_verification(account: Account, token: str) -> None:
+        if await budget.take_for_warning(account.id):
+            await mails.send_verification(account.email, token)
+
     identity = Identity(
         accounts=Accounts(
             database,
@@ -120,6 +126,7 @@ def build_identity(
         identity.single_sign_on,
         instance,
         TrustedAddresses(database, now, tokens),
+        EmailVerification(database, now, VerificationTokens(foundation.secret_key), mail_verification),
     ]
     foundation.periodic_tasks.append(
         PeriodicTask(

@@ -77,6 +77,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "PasswordChange": {"current_password": _PASSWORD, "new_password": "battery staple correct horse"},
     "PasswordConfirmation": {"current_password": _PASSWORD},
     "PasswordReset": {"token": "Zp3wV8Yc", "newPassword": "battery staple correct horse"},
+    "EmailVerificationLink": {"token": "Zp3wV8Yc"},
     "PinnedChartUpdate": {"period": "month", "compare_before": True},
     "PreviewImpact": {"flag": _DRAFT},
     "ProjectUpdate": {"name": "Shop"},

@@ -42,7 +42,7 @@ IN_PROJECTS = {
 IN_NO_PROJECT = {
     "account": Kind(
         (
-            *("registered", "password_changed", "password_reset", "session_ended"),
+            *("registered", "email_verified", "password_changed", "password_reset", "session_ended"),
             *("totp_enabled", "totp_disabled", "passkey_added", "passkey_removed"),
             *("recovery_code_used", "recovery_codes_renewed", "two_factor_reset", "token_created", "token_deleted"),
             *("taken_over", "promoted", "demoted", "deactivated", "reactivated"),

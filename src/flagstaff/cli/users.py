@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from flagstaff.assembly.bootstrap import open_service
-from flagstaff.identity.accounts.accounts import Account, check_email, check_password
+from flagstaff.identity.accounts.accounts import Account, check_password
+from flagstaff.identity.accounts.emails import check_email
 from flagstaff.settings import Settings
 from flagstaff.values.errors import invalid_field
 
@@ -65,7 +66,7 @@ async def _set_administrator(email: str, *, is_administrator: bool) -> Account:
 
 async def _create(email: str, password: str) -> Account:
     async with open_service(Settings.load(os.environ)) as flagstaff:
-        return await flagstaff.identity.accounts.register(email=email, password=password)
+        return await flagstaff.identity.accounts.register(email=email, password=password, is_verified=True)
 
 
 async def _set_password(email: str, password: str) -> Account:

@@ -26,7 +26,7 @@ from flagstaff.comments.comments import (
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.accounts.accounts import email_identity
+from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.notifications.mentions_store import add_mentions, delete_mentions
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_member

@@ -19,7 +19,7 @@ CREATE TABLE accounts (
 	email TEXT NOT NULL, 
 	email_identity TEXT NOT NULL, 
 	password_hash TEXT NOT NULL, 
-	created_at BIGINT NOT NULL, is_administrator BOOLEAN DEFAULT 0 NOT NULL, deactivated_at BIGINT, 
+	created_at BIGINT NOT NULL, is_administrator BOOLEAN DEFAULT 0 NOT NULL, deactivated_at BIGINT, email_verified_at BIGINT, 
 	CONSTRAINT accounts_primary PRIMARY KEY (id), 
 	CONSTRAINT accounts_email_identity_unique UNIQUE (email_identity)
 );
@@ -585,7 +585,7 @@ CREATE INDEX webhook_deliveries_created_at_index ON webhook_deliveries (created_
 CREATE INDEX webhook_deliveries_state_next_attempt_at_index ON webhook_deliveries (state, next_attempt_at);
 CREATE INDEX webhook_deliveries_webhook_id_state_number_index ON webhook_deliveries (webhook_id, state, number);
 CREATE INDEX webhooks_project_id_index ON webhooks (project_id);
-INSERT INTO "alembic_version" VALUES ('0040', '0022');
+INSERT INTO "alembic_version" VALUES ('0041', '0022');
 CREATE TABLE history.batches (
 	id BLOB NOT NULL, 
 	CONSTRAINT batches_primary PRIMARY KEY (id)

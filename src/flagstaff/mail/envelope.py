@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from flagstaff.identity.accounts.accounts import check_email
+from flagstaff.identity.accounts.emails import check_email, domain_of
 
 if TYPE_CHECKING:
     from email.headerregistry import Address
 
-_ASCII_DOMAIN = re.compile(r"[\w.-]+|\[[0-9A-Fa-f.:]+\]", re.ASCII)
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type")
 _BARE_LINE_BREAK = re.compile(rb"\r(?!\n)|(?<!\r)\n")
 # Inline styles, because mail programs drop others.
@@ -100,13 +99,10 @@ def _address(recipient: str) -> "Address":
     from email.headerregistry import Address  # noqa: PLC0415 -- see above
 
     try:
-        local, _, domain = check_email(recipient).rpartition("@")
-        ascii_domain = domain.encode("idna").decode()  # this may turn one character into several, such as a/c
+        email = check_email(recipient)
     except ValueError:
         raise _undeliverable() from None
-    if not _ASCII_DOMAIN.fullmatch(ascii_domain):
-        raise _undeliverable()
-    return Address(username=local, domain=ascii_domain)
+    return Address(username=email.rpartition("@")[0], domain=domain_of(email))
 
 
 def _check(mail: Mail, subject: str, names: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ import structlog
 
 from flagstaff.mail.digest import Digest, write_digest
 from flagstaff.mail.envelope import Mail
-from flagstaff.mail.transactional_mails import invitation, password_reset, token_created, webhook_disabled
+from flagstaff.mail.transactional_mails import invitation, password_reset, token_created, verification, webhook_disabled
 
 log = structlog.get_logger(__name__)
 
@@ -29,6 +29,10 @@ class Mailer:
     async def send_password_reset(self, email: str, token: str) -> None:
         """Send the link with which an account's owner sets a new password."""
         await self._send(password_reset, email, token=token)
+
+    async def send_verification(self, email: str, token: str) -> None:
+        """Send the link with which an account's owner verifies its address."""
+        await self._send(verification, email, token=token)
 
     async def send_invitation(self, email: str, token: str, inviter: str) -> None:
         """Send the link with which an invitation is accepted. `inviter` is the address of the member who sends it."""

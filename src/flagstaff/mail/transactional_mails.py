@@ -1,10 +1,11 @@
 """The mails about accounts, invitations, tokens and webhooks. Text and HTML have the same content."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from urllib.parse import quote
 
-from flagstaff.identity.accounts.accounts import RESET_LIFETIME, is_plain_address
+from flagstaff.identity.accounts.accounts import RESET_LIFETIME, VERIFICATION_LIFETIME
+from flagstaff.identity.accounts.emails import is_plain_address
 from flagstaff.mail.envelope import Mail, enclose, escape
 from flagstaff.projects.members.invitations import INVITATION_LIFETIME
 
@@ -33,6 +34,34 @@ background: #1d4ed8; color: #ffffff; font-weight: 600; text-decoration: none">Ch
 <p>The button works once, and only for {minutes} minutes. If it does nothing, open this link:<br>
 <a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
 <p>If it wasn't you, ignore this mail. Your password stays as it is.</p>
+"""
+
+_VERIFICATION_TEXT = """\
+Hello,
+
+an account with this address asks for mails from Flagstaff at
+{public_url}
+
+If it is yours, open this link, and you will get the mails that are chosen in
+the account:
+
+{link}
+
+It works for {hours} hours.
+
+If it isn't yours, ignore this mail. You will get no others.
+"""
+
+_VERIFICATION_HTML = """\
+<p>Hello,</p>
+<p>an account with this address asks for mails from Flagstaff at
+<a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
+<p>If it is yours, verify the address, and you will get the mails that are chosen in the account.</p>
+<p style="margin: 28px 0"><a href="{link}" style="display: inline-block; padding: 12px 22px; border-radius: 6px;
+background: #1d4ed8; color: #ffffff; font-weight: 600; text-decoration: none">Verify the address</a></p>
+<p>The button works for {hours} hours. If it does nothing, open this link:<br>
+<a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
+<p>If it isn't yours, ignore this mail. You will get no others.</p>
 """
 
 _INVITATION_TEXT = """\
@@ -136,6 +165,15 @@ def password_reset(*, sender: str, recipient: str, public_url: str, token: str, 
     return _compose(
         sender, recipient, "Reset your Flagstaff password", _RESET_TEXT, _RESET_HTML, values, sent_at=sent_at
     )
+
+
+def verification(*, sender: str, recipient: str, public_url: str, token: str, sent_at: datetime) -> Mail:
+    """The mail with the link that verifies an address; arguments and errors are those of `password_reset`."""
+    link = f"{public_url}/verify-email?token={quote(token, safe='')}"
+    hours = VERIFICATION_LIFETIME // timedelta(hours=1)
+    values: dict[str, str | int] = {"public_url": public_url, "link": link, "hours": hours}
+    subject = "Verify the address of your Flagstaff account"
+    return _compose(sender, recipient, subject, _VERIFICATION_TEXT, _VERIFICATION_HTML, values, sent_at=sent_at)
 
 
 def invitation(*, sender: str, recipient: str, public_url: str, token: str, inviter: str, sent_at: datetime) -> Mail:

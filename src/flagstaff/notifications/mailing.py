@@ -31,7 +31,7 @@ async def may_send(connection: Connection, account_id: UUID, now: datetime) -> b
 
 
 async def find_email(connection: Connection, member: Recipient) -> str | None:
-    """Find a member's address; None if the account is not active, or lacks a second factor that is demanded."""
+    """Find a member's verified address; None if the account is not active or lacks a demanded second factor."""
     address = await notifications_store.find_address(connection, member)
     if address is None:
         return None

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from flagstaff.identity.accounts.accounts import is_plain_address
+from flagstaff.identity.accounts.emails import is_plain_address
 from flagstaff.notifications.subscriptions import Subscribed, SubscriptionKind, Target
 from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import Permission, may

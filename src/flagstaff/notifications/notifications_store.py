@@ -120,7 +120,7 @@ async def delete_of_member(connection: AsyncConnection, project_id: UUID, accoun
 
 
 async def find_address(connection: AsyncConnection, member: Recipient) -> Address | None:
-    """The address of a member whose account is active."""
+    """The address of a member whose account is active and has verified it: others write what such a mail says."""
     query = (
         sa.select(_accounts.email, _projects.demands_second_factor)
         .join_from(tables.members, tables.accounts, _accounts.id == _members.account_id)
@@ -129,6 +129,7 @@ async def find_address(connection: AsyncConnection, member: Recipient) -> Addres
             _members.account_id == member.account_id,
             _members.project_id == member.project_id,
             _accounts.deactivated_at.is_(None),
+            _accounts.email_verified_at.is_not(None),
         )
     )
     row = (await connection.execute(query)).one_or_none()

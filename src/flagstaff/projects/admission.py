@@ -6,7 +6,7 @@ from flagstaff.audit.changes import Actor, Scope, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.database.database import Connection, Transaction
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.accounts.accounts import email_identity
+from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.identity.sessions.tokens import hash_token
 from flagstaff.projects import projects_store
 from flagstaff.projects.members import invitations_store, members_store
@@ -51,7 +51,7 @@ async def find_invitation(
 
 
 async def admit(transaction: Transaction, actor: Actor, token: str, now: datetime, *, field: str = "token") -> Member:
-    """Make the actor a member by an invitation, which ends.
+    """Make the actor a member by an invitation, which ends. Its link shows that the actor reads the address's mail.
 
     Raises:
         Error: INVALID as `find_invitation`; CONFLICT if the actor is a member already.
@@ -69,6 +69,7 @@ async def admit(transaction: Transaction, actor: Actor, token: str, now: datetim
     roles = {key: role for key, role in invitation.environments.items() if key in present}
     member = Member(invitation.project_id, actor.account_id, actor.email, invitation.role, roles, now)
     await members_store.save_member(connection, member)
+    await accounts_store.set_email_verified(connection, actor.account_id, now)
     await invitations_store.delete_invitation(connection, invitation.id)
     scope = Scope(invitation.project_id)
     await record(transaction, change_of(actor, "invitation.accepted", now, scope, before=invitation))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from flagstaff.identity.accounts.accounts import check_email, check_password, email_identity
+from flagstaff.identity.accounts.accounts import check_password
+from flagstaff.identity.accounts.emails import check_email, email_identity
 
 NO_EMAIL = [
     "",
@@ -49,8 +50,42 @@ def test_an_email_is_trimmed() -> None:
     assert check_email("  ada@example.com\n") == "ada@example.com"
 
 
-def test_addresses_are_the_same_without_case() -> None:
-    assert email_identity("Ada@Example.COM") == email_identity("ada@example.com")
+@pytest.mark.parametrize(
+    "value",
+    ["ada@b\uff20evil.example", "ada@\u24d0..example", "ada@\u200b.example", "ada@a\u2100.example"],
+)
+def test_an_address_whose_domain_is_none_in_ascii_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="must be an email address"):
+        check_email(value)
+
+
+MAILBOX = "ada@bücher.example"
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "Ada@Bücher.EXAMPLE",
+        "ada@BÜCHER.example",
+        "ada@xn--bcher-kva.example",
+        "ADA@XN--BCHER-KVA.EXAMPLE",
+        "ada@bu\u0308cher.example",
+        "ada@bücher\u3002example",
+        "ada@bücher\uff0eexample",
+        "ada@\uff42ücher.example",
+        "ada@\U0001d41bücher.example",
+    ],
+)
+def test_spellings_that_reach_one_mailbox_are_one_address(spelling: str) -> None:
+    assert check_email(spelling) == spelling
+    assert email_identity(spelling) == email_identity(MAILBOX)
+
+
+@pytest.mark.parametrize(
+    "other", ["ada+news@bücher.example", "ada@bucher.example", "a.da@bücher.example", "äda@bücher.example"]
+)
+def test_what_only_some_mail_servers_deliver_to_one_mailbox_are_several_addresses(other: str) -> None:
+    assert email_identity(other) != email_identity(MAILBOX)
 
 
 @pytest.mark.parametrize("value", ["", "1234567", "a" * 1025, "password\x00", "password\ud800"])

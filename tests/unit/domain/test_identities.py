@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstaff.identity.accounts.email_domains import domain_of
+from flagstaff.identity.accounts.emails import domain_of
 from flagstaff.identity.single_sign_on.identities import check_return_to
 
 

@@ -110,6 +110,7 @@ async def test_a_change_leaves_its_row_without_a_secret(ada: Caller, list_change
         == row["after"].keys()
         == {
             "id",
+            "email_verified_at",
             "email",
             "created_at",
             "is_administrator",

@@ -188,4 +188,5 @@ async def test_a_registration_leaves_its_row_without_the_password(client: Caller
         "created_at": "2026-11-20T10:00:00.000000Z",
         "is_administrator": True,  # it is the first
         "deactivated_at": None,
+        "email_verified_at": None,
     }

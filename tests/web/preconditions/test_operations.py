@@ -45,6 +45,7 @@ NOT_ON_ONE = {
     "disable_totp",
     "join_project",
     "register_passkey",
+    "request_email_verification",
     "remove_passkey",
     "renew_recovery_codes",
     "restore_change",

@@ -455,7 +455,6 @@ class TestWithoutPasswords:
             "\U0001d41acme.com",
             "ac\ufe0fme.com",
             "acme.\u1d9c\u1d52\u1d50",
-            "evil.example\uff20acme.com",
         ],
     )
     async def test_other_ways_to_write_the_domain_do_not_avoid_it(
@@ -466,6 +465,12 @@ class TestWithoutPasswords:
             answer = await client.post(path, json=credentials)
             assert answer.status_code == 403
             assert answer.json()["provider"] == "acme"
+        assert await accounts(flagstaff) == []
+
+    async def test_a_second_at_sign_does_not_avoid_it(self, client: Caller, flagstaff: Flagstaff) -> None:
+        credentials = {"email": "ada@evil.example\uff20acme.com", "password": PASSWORD}
+        assert (await client.post("/auth/login", json=credentials)).status_code == 403
+        assert field_errors(await client.post("/auth/register", json=credentials)).keys() == {"email"}
         assert await accounts(flagstaff) == []
 
     async def test_an_endless_address_takes_no_time(self, client: Caller) -> None:

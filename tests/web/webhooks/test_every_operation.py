@@ -41,6 +41,8 @@ OF_NO_PROJECT = {
     "log_out": None,
     "forgot_password": None,
     "reset_password": "account.password_reset",
+    "request_email_verification": None,
+    "verify_email": "account.email_verified",
     "change_password": "account.password_changed",
     "unsubscribe": None,
     "begin_sso": None,

@@ -11,6 +11,7 @@ import {
 } from "../../api/notifications";
 import { notifyRefused } from "../../lib/notify";
 import { notifications as texts } from "../../texts/notifications";
+import { UnverifiedAddress } from "./UnverifiedAddress";
 import classes from "../shared/ListRows.module.css";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
@@ -31,6 +32,7 @@ export function NotificationSettings() {
     <Stack gap="md" mt="xl">
       <Title order={2}>{texts.heading}</Title>
       <Text c="dimmed">{texts.intro}</Text>
+      <UnverifiedAddress />
       <ul>
         {KINDS.map((kind) => (
           <li key={kind}>

@@ -44,6 +44,7 @@ const UNSPOKEN = new Set([
   // The action says it.
   "is_administrator",
   "deactivated_at",
+  "email_verified_at",
   "archived_at",
   "is_default",
   "demands_second_factor_is_default",

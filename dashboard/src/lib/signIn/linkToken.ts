@@ -3,8 +3,9 @@
 export const RESET_PATH = "/reset-password";
 export const INVITATION_PATH = "/invitation";
 export const UNSUBSCRIBE_PATH = "/unsubscribe";
+export const VERIFY_EMAIL_PATH = "/verify-email";
 
-const PATHS: readonly string[] = [RESET_PATH, INVITATION_PATH, UNSUBSCRIBE_PATH];
+const PATHS: readonly string[] = [RESET_PATH, INVITATION_PATH, UNSUBSCRIBE_PATH, VERIFY_EMAIL_PATH];
 
 export interface Link {
   readonly path: string;

@@ -16,7 +16,7 @@ from flagstaff.cli.doctor.findings import Finding, Status, fail, ok, warn
 from flagstaff.cli.doctor.http2_check import check_http2
 from flagstaff.cli.doctor.machine_checks import check_machine
 from flagstaff.cli.progress import spell_size
-from flagstaff.identity.accounts.accounts import check_email
+from flagstaff.identity.accounts.emails import check_email
 from flagstaff.limits.exchange import UnreachableError
 from flagstaff.settings import Settings, SettingsError
 from flagstaff.values.errors import Code, Error

@@ -14,6 +14,7 @@ accounts = sa.Table(
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("is_administrator", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("deactivated_at", Moment),
+    sa.Column("email_verified_at", Moment),
 )
 
 # The settings that were changed while the instance ran, and its first account.

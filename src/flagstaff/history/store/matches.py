@@ -5,7 +5,6 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from flagstaff.evaluation.history.filters import Check, EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.history.store.columns import StoredColumns
-from flagstaff.identity.accounts.accounts import email_identity
 
 Checks = Mapping[int, Collection[Check] | None]
 """For each layout, what the recorded bytes of its evaluations must pass; None if none of them can match."""
@@ -28,8 +27,8 @@ def matching_offsets(
         users = columns.users
         offsets = [offset for offset in offsets if users[offset] == wanted.user_id]
     if wanted.user_email is not None:
-        wanted_email = email_identity(wanted.user_email)
-        emails = [email and email_identity(email) for email in columns.emails]
+        wanted_email = wanted.user_email.lower()
+        emails = [email and email.lower() for email in columns.emails]
         offsets = [offset for offset in offsets if emails[offset] == wanted_email]
     for column, passes in checks:
         passed = columns.recorded[column :: layout.width].translate(passes)

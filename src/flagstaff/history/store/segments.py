@@ -15,7 +15,6 @@ import msgspec
 
 from flagstaff.evaluation.history.records import RecordGroup
 from flagstaff.history.store.columns import ATTRIBUTES_SIZE, Columns, pack, unpack, version_of
-from flagstaff.identity.accounts.accounts import email_identity
 
 SEGMENT_SIZE = 500  # how many evaluations are packed at once, which blocks the event loop
 CONTINUED_SIZE = 100  # a segment with fewer is continued by one with fewer
@@ -117,7 +116,7 @@ def _pack(group: RecordGroup, part: slice, environment: int, layout_id: int) -> 
         last_time=max(columns.times) // 1000,
         size=len(columns.times),
         user_hashes=_hashes(columns.users),
-        email_hashes=_hashes(columns.emails, email_identity),
+        email_hashes=_hashes(columns.emails, str.lower),
         content=msgspec.msgpack.encode(columns),
         version=version_of(columns),
     )
@@ -131,7 +130,7 @@ def user_hash(user_id: str) -> bytes:
 
 def email_hash(email: str) -> bytes:
     """An email's hash in a segment, ignoring case."""
-    return _hashes((email,), email_identity)
+    return _hashes((email,), str.lower)
 
 
 def _hashes(texts: Collection[str | None], identity: Callable[[str], str] = str) -> bytes:

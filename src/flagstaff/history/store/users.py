@@ -16,7 +16,6 @@ from flagstaff.history.store.columns import unpack
 from flagstaff.history.store.ids import END
 from flagstaff.history.store.layouts import get_layouts
 from flagstaff.history.store.pages import evaluation_at
-from flagstaff.identity.accounts.accounts import email_identity
 
 _FETCHED_AT_ONCE = 8
 
@@ -87,7 +86,7 @@ def _newest_in(
     users, emails, times = columns.users, columns.emails, columns.times
     since = max(since, segment.first_time)  # from which it answers: see hide_evaluations
     for offset in reversed(range(len(times))):
-        user, time = users[offset] or email_identity(emails[offset] or ""), times[offset] // 1000
+        user, time = users[offset] or (emails[offset] or "").lower(), times[offset] // 1000
         if user and time >= since and time > seen.get(user, -1):
             seen[user] = time
             yield user, evaluation_at((time, segment.id, offset), columns, layout)

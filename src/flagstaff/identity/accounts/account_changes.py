@@ -17,19 +17,33 @@ from flagstaff.identity.sessions import sessions_store
 from flagstaff.values.errors import not_found
 
 
-async def create_account(transaction: Transaction, email: str, password_hash: str, now: datetime) -> Account:
+async def create_account(
+    transaction: Transaction, email: str, password_hash: str, now: datetime, *, is_verified: bool
+) -> Account:
     """Create an account. The first of an instance is its administrator.
+
+    `is_verified` says whether somebody who is trusted knows that the address is its owner's.
 
     Raises:
         Error: CONFLICT if the email is taken.
     """
     connection, account_id = transaction.connection, uuid7()
     is_first = await administrators_store.claim_first_account(connection, account_id)
-    account = Account(account_id, email, password_hash, created_at=now, is_administrator=is_first)
+    verified_at = now if is_verified else None
+    account = Account(account_id, email, password_hash, now, is_first, email_verified_at=verified_at)
     await accounts_store.create_account(connection, account)
     actor = Actor(account.id, account.email)
     await record(transaction, change_of(actor, "account.registered", now, Scope(), after=account))
     return account
+
+
+async def verify_email(transaction: Transaction, account: Account, now: datetime) -> Account:
+    """Note that an account reads the mail of its address; return the account as it is then."""
+    if not await accounts_store.set_email_verified(transaction.connection, account.id, now):
+        return account
+    actor, verified = Actor(account.id, account.email), replace(account, email_verified_at=now)
+    await record(transaction, change_of(actor, "account.email_verified", now, Scope(), before=account, after=verified))
+    return verified
 
 
 async def replace_password(

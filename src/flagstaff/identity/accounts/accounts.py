@@ -1,6 +1,5 @@
-"""Accounts, and the rules for emails and passwords."""
+"""Accounts, and the rules for passwords."""
 
-import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -8,20 +7,14 @@ from uuid import UUID
 from flagstaff.identity.accounts.common_passwords import is_common
 from flagstaff.values.text import check_length, check_text
 
-EMAIL_MAX_LENGTH = 254  # RFC 5321, 4.5.3.1.3: a path of 256 octets less its angle brackets
 PASSWORD_MIN_LENGTH = 8
 PASSWORD_MAX_LENGTH = 1024
 TOKEN_LIFETIME = timedelta(hours=24)
 RESET_LIFETIME = timedelta(minutes=30)
 RESET_MAILS_PER_LIFETIME = 3
+VERIFICATION_LIFETIME = timedelta(hours=24)
 KNOWN_CLIENT_LIFETIME = timedelta(days=90)
 
-# RFC 5322's atoms and RFC 6531's other scripts. Quoted local parts are not accepted: they are very rare, and programs
-# that read headers interpret the characters that they allow in different ways.
-_LOCAL = re.compile(r"(?:[\w.!#$%&'*+/=?^`{|}~-]|[^\x00-\x7f])+", re.ASCII)
-_DOMAIN = re.compile(r"(?:[\w-]|[^\x00-\x7f])+(?:\.(?:[\w-]|[^\x00-\x7f])+)*|\[[0-9A-Fa-f.:]+\]", re.ASCII)
-# Others, such as evil.example/prize?@example.com, are addresses, too, and read as something else.
-_PLAIN_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]+", re.ASCII)
 _PRODUCT = "flagstaff"
 
 
@@ -29,7 +22,8 @@ _PRODUCT = "flagstaff"
 class Account:
     """A person's account; `password_hash` is an Argon2id string and never leaves the server.
 
-    An administrator manages the accounts of the instance.
+    An administrator manages the accounts of the instance. Anybody can register with any address: `email_verified_at` is
+    when the account has first shown that it reads the address's mail.
     """
 
     id: UUID
@@ -38,6 +32,7 @@ class Account:
     created_at: datetime
     is_administrator: bool = False
     deactivated_at: datetime | None = None
+    email_verified_at: datetime | None = None
 
     @property
     def is_active(self) -> bool:
@@ -52,28 +47,6 @@ class ListedAccount:
     account: Account
     has_second_factor: bool
     last_seen_at: datetime | None
-
-
-def check_email(value: str) -> str:
-    """An email address, trimmed; raises ValueError if it is not valid. Compare addresses by `email_identity`."""
-    value = check_length(check_text(value).strip(), 1, EMAIL_MAX_LENGTH)
-    local, _, domain = value.rpartition("@")
-    if not (_LOCAL.fullmatch(local) and _DOMAIN.fullmatch(domain) and value.isprintable() and " " not in value):
-        raise ValueError("must be an email address such as ada@example.com")
-    if "=?" in value:
-        # Programs that read mail headers decode such a word, which may produce line breaks and further headers.
-        raise ValueError("must not contain an encoded word (=?…?=); write the address itself")
-    return value
-
-
-def email_identity(email: str) -> str:
-    """The form in which addresses are compared: without regard to case."""
-    return email.lower()
-
-
-def is_plain_address(email: str) -> bool:
-    """Return whether an address, in ASCII, can be read as nothing but an address. Mails to others contain no other."""
-    return _PLAIN_ADDRESS.fullmatch(email) is not None
 
 
 def check_password(value: str) -> str:

@@ -20,6 +20,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.accounts.accounts_service import Accounts
+from flagstaff.identity.accounts.email_verification import EmailVerification
 from flagstaff.identity.accounts.login_attempts import counted_attempt
 from flagstaff.identity.accounts.request_clients import Client, remember_client
 from flagstaff.identity.administration.instance_service import Instance
@@ -85,8 +86,16 @@ class MessageOut(ResponseModel):
     message: str
 
 
+class EmailVerificationLink(Body):
+    """The link in a mail."""
+
+    token: str
+
+
 Service = Annotated[Accounts, Depends(service(Accounts))]
 
+
+Verification = Annotated[EmailVerification, Depends(service(EmailVerification))]
 
 SessionService = Annotated[Sessions, Depends(service(Sessions))]
 
@@ -197,3 +206,16 @@ async def reset_password(body: PasswordReset, request: Request, accounts: Servic
     )
     remember_client(request, account, client)
     return PlainTextResponse(_RESET_DONE)
+
+
+@router.post(
+    "/auth/verify-email",
+    status_code=204,
+    responses=problems(400, 413, 429, 503),
+    dependencies=[Depends(admission(lambda limits: limits.reset))],
+)
+@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
+async def verify_email(body: EmailVerificationLink, verification: Verification) -> Response:
+    """Verify the address of an account with the token from the mail. Once it is verified, nothing changes any more."""
+    await verification.verify(body.token)
+    return no_content()

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from flagstaff.audit.changes import COMMAND_LINE, Actor
 from flagstaff.database.database import Database
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.accounts.account_changes import create_account, replace_password
+from flagstaff.identity.accounts.account_changes import create_account, replace_password, verify_email
 from flagstaff.identity.accounts.accounts import (
     KNOWN_CLIENT_LIFETIME,
     RESET_LIFETIME,
@@ -18,6 +18,7 @@ from flagstaff.identity.accounts.accounts import (
 )
 from flagstaff.identity.accounts.confirmations import wrong_password
 from flagstaff.identity.accounts.passwords import Passwords
+from flagstaff.identity.second_factors import second_factors_store
 from flagstaff.identity.sessions import sessions_store
 from flagstaff.identity.sessions.sessions import Origin
 from flagstaff.identity.sessions.sessions_service import Sessions, invalid_token
@@ -39,10 +40,13 @@ class Accounts:
     mail_reset_token: Callable[[str, str], Awaitable[None]]  # called with the email and the token
     accepts_common_passwords: bool = False
 
-    async def register(self, *, email: str, password: str, invitation: str | None = None, client: str = "") -> Account:
+    async def register(
+        self, *, email: str, password: str, invitation: str | None = None, is_verified: bool = False, client: str = ""
+    ) -> Account:
         """Create an account, which becomes a member of a project if the token of its invitation is given.
 
-        The first account of an instance is its administrator.
+        The first account of an instance is its administrator. `is_verified` says that the operator vouches for the
+        address.
 
         Raises:
             Error: CONFLICT if the email is taken, INVALID if the password is common or the invitation is not valid
@@ -54,7 +58,7 @@ class Accounts:
                 await find_invitation(connection, invitation, email, self.now(), field="invitation")
         password_hash = await self.passwords.hash(password, client=client)
         async with self.database.transaction() as transaction:
-            account = await create_account(transaction, email, password_hash, self.now())
+            account = await create_account(transaction, email, password_hash, self.now(), is_verified=is_verified)
             if invitation is not None:
                 actor = Actor(account.id, account.email)
                 await admit(transaction, actor, invitation, self.now(), field="invitation")
@@ -137,7 +141,9 @@ class Accounts:
     ) -> Account:
         """Set a new password with a reset link, which invalidates every outstanding link and ends every session.
 
-        Whoever had the old password may have made access tokens. So they end as well, unless they are to be kept.
+        Whoever had the old password may have made access tokens. So they end as well, unless they are to be kept. If
+        nobody has shown before that the account reads the address's mail, somebody else may have registered it, so its
+        second factors and access tokens end in any case.
 
         Raises:
             Error: INVALID, with the same text for an unknown, used or expired token, or naming the field when the
@@ -161,10 +167,14 @@ class Accounts:
                 raise _invalid_reset()
             account = await accounts_store.find_account(connection, account_id)
             assert account is not None
-            actor = Actor(account.id, account.email)
+            is_first_proof = account.email_verified_at is None
+            account = await verify_email(transaction, account, self.now())
+            if is_first_proof:
+                await second_factors_store.delete_second_factors(connection, account.id)
+            actor, ends_tokens = Actor(account.id, account.email), is_first_proof or not keeps_tokens
             action = "account.password_reset"
             return await replace_password(
-                transaction, actor, account, password_hash, action, self.now(), ends_tokens=not keeps_tokens
+                transaction, actor, account, password_hash, action, self.now(), ends_tokens=ends_tokens
             )
 
     async def set_password(self, *, email: str, password: str) -> Account:

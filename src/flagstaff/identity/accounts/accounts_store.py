@@ -10,7 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
 from flagstaff.database.windows import Listing, containing
-from flagstaff.identity.accounts.accounts import Account, ListedAccount, email_identity
+from flagstaff.identity.accounts.accounts import Account, ListedAccount
+from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.identity.second_factors.second_factors_store import chosen_demand, has_factor
 from flagstaff.values.lists import WHOLE, Window
 
@@ -22,6 +23,7 @@ _account = sa.select(
     _columns.created_at,
     _columns.is_administrator,
     _columns.deactivated_at,
+    _columns.email_verified_at,
 )
 _by_id = _account.where(_columns.id == sa.bindparam("account"))
 _token = sa.bindparam("token", type_=sa.Uuid)
@@ -37,7 +39,9 @@ _sessions = tables.sessions.c
 _last_seen = sa.select(sa.func.max(_sessions.last_seen_at)).where(_sessions.account_id == _columns.id).scalar_subquery()
 _listed = _account.add_columns(has_factor(_columns.id), _last_seen)
 _matching = Listing(
-    _listed.where(_columns.email_identity.like(_like, escape="\\")),
+    _listed.where(
+        sa.or_(*(each.like(_like, escape="\\") for each in (sa.func.lower(_columns.email), _columns.email_identity)))
+    ),
     (_columns.created_at, _columns.id),
     descending=True,
 )
@@ -64,6 +68,7 @@ async def create_account(connection: AsyncConnection, account: Account) -> None:
         "created_at": account.created_at,
         "is_administrator": account.is_administrator,
         "deactivated_at": account.deactivated_at,
+        "email_verified_at": account.email_verified_at,
     }
     with unique_or("An account with this email exists already.", tables.accounts.c.email_identity):
         await connection.execute(tables.accounts.insert().values(values))
@@ -82,9 +87,13 @@ async def find_token_account(connection: AsyncConnection, account_id: UUID, toke
 
 
 async def find_account_by_email(connection: AsyncConnection, email: str) -> Account | None:
-    """The account with this email, ignoring case."""
-    row = (await connection.execute(_account.where(_columns.email_identity == email_identity(email)))).one_or_none()
-    return Account(*row) if row else None
+    """The account whose address reaches the same mailbox."""
+    # Of two accounts with one mailbox from an earlier release, the later has kept its own spelling.
+    for identity in dict.fromkeys((email.lower(), email_identity(email))):
+        row = (await connection.execute(_account.where(_columns.email_identity == identity))).one_or_none()
+        if row is not None:
+            return Account(*row)
+    return None
 
 
 async def find_listed_account(connection: AsyncConnection, account_id: UUID) -> ListedAccount | None:
@@ -95,7 +104,7 @@ async def find_listed_account(connection: AsyncConnection, account_id: UUID) -> 
 
 async def list_accounts(connection: AsyncConnection, email: str, window: Window = WHOLE) -> list[ListedAccount]:
     """The accounts whose address contains a text, ignoring case, newest first, by their creation and their id."""
-    values = {"like": containing(email_identity(email))}
+    values = {"like": containing(email.lower())}
     return [_as_listed(row) for row in await _matching.rows(connection, window, values)]
 
 
@@ -107,6 +116,13 @@ def _as_listed(row: sa.Row[Any]) -> ListedAccount:
 async def set_deactivated(connection: AsyncConnection, account_id: UUID, at: datetime | None) -> None:
     """Deactivate an account, or with None reactivate it."""
     await connection.execute(tables.accounts.update().where(_columns.id == account_id).values(deactivated_at=at))
+
+
+async def set_email_verified(connection: AsyncConnection, account_id: UUID, at: datetime) -> bool:
+    """Note that an account reads the mail of its address; return whether that was not known."""
+    unknown = (_columns.id == account_id, _columns.email_verified_at.is_(None))
+    result = await connection.execute(tables.accounts.update().where(*unknown).values(email_verified_at=at))
+    return bool(result.rowcount)
 
 
 async def set_password_hash(connection: AsyncConnection, account_id: UUID, password_hash: str) -> None:

@@ -9,12 +9,14 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Password, Text, TokenOut
+from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
-from flagstaff.identity.accounts.accounts_routes import AccountOut, Service
+from flagstaff.http.services import service_of
+from flagstaff.identity.accounts.accounts_routes import AccountOut, Service, Verification
 from flagstaff.identity.accounts.login_attempts import confirmed_password
 from flagstaff.identity.accounts.request_clients import remember_client
 from flagstaff.identity.sessions.origins import CurrentOrigin
@@ -41,6 +43,10 @@ class OwnAccountOut(AccountOut):
 
     administrator: bool = Field(description="Whether it may use `/api/admin`.")
     created_at: Moment
+    email_verified: bool = Field(
+        description="Whether it has shown that it reads the mail of its address. If not, it gets no mails about "
+        "projects; `POST /api/me/email-verification` mails a link."
+    )
 
 
 @router.get("", response_model=MeOut, responses=problems(401, 503))
@@ -61,8 +67,18 @@ async def get_own_account(actor: CurrentActor, accounts: Service) -> Response:
             "email": account.email,
             "administrator": account.is_administrator,
             "created_at": format_moment(account.created_at),
+            "email_verified": account.email_verified_at is not None,
         }
     )
+
+
+@router.post("/email-verification", status_code=202, response_class=Response, responses=problems(401, 409, 429, 503))
+@writes(Caller.ACCOUNT, reports_revision=False, repeatable=False)
+async def request_email_verification(request: Request, actor: CurrentActor, verification: Verification) -> Response:
+    """Mail a link with which you verify the address of your account, for a day. You get at most 40 mails an hour."""
+    account = await verification.require_unverified(actor)
+    service_of(request, Supervisor).start("verification mail", verification.send_link(account))
+    return Response(status_code=202)
 
 
 @router.post(

@@ -12,9 +12,9 @@ import structlog
 from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Database, Transaction
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.accounts.account_changes import create_account, replace_password
-from flagstaff.identity.accounts.accounts import Account, check_email
-from flagstaff.identity.accounts.email_domains import domain_of
+from flagstaff.identity.accounts.account_changes import create_account, replace_password, verify_email
+from flagstaff.identity.accounts.accounts import Account
+from flagstaff.identity.accounts.emails import check_email, domain_of
 from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.identity.second_factors import second_factors_store
@@ -188,7 +188,7 @@ class SingleSignOn:
         if present is None:
             if not provider.domains and not await self.instance.is_registration_open_within(connection):
                 raise Error(Code.FORBIDDEN, "Registration is closed on this server. Ask its operator for an account.")
-            return await create_account(transaction, email, password_hash, now)
+            return await create_account(transaction, email, password_hash, now, is_verified=True)
         if not provider.domains:
             raise Error(
                 Code.CONFLICT,
@@ -201,5 +201,6 @@ class SingleSignOn:
         await accounts_store.lock_account(connection, present.id)
         await second_factors_store.delete_second_factors(connection, present.id)
         await identities_store.delete_identities(connection, present.id)
+        present = await verify_email(transaction, present, now)
         actor, action = Actor(present.id, present.email), "account.taken_over"
         return await replace_password(transaction, actor, present, password_hash, action, now, ends_tokens=True)

@@ -12,7 +12,7 @@ from flagstaff.audit.changes import Actor, Scope, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.accounts.accounts import email_identity
+from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.identity.sessions.tokens import hash_token
 from flagstaff.projects import projects_store
 from flagstaff.projects.access import open_membership

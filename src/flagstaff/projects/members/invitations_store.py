@@ -11,7 +11,7 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
-from flagstaff.identity.accounts.accounts import email_identity
+from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.projects.members.invitations import Invitation
 from flagstaff.projects.members.members import Role
 from flagstaff.values.errors import not_found

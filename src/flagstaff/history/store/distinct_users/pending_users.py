@@ -23,7 +23,6 @@ from flagstaff.history.store.columns import StoredColumns, unpack
 from flagstaff.history.store.distinct_users.sketches import Sketch, hash_users
 from flagstaff.history.store.distinct_users.user_rows import FlagUsers
 from flagstaff.history.store.layouts import get_layouts
-from flagstaff.identity.accounts.accounts import email_identity
 
 log = structlog.get_logger(__name__)
 
@@ -139,10 +138,7 @@ def _identifiers(columns: StoredColumns) -> list[str]:
     """Return the user of each evaluation; empty where it is not known."""
     if all(columns.users):
         return cast("list[str]", columns.users)
-    return [
-        user or (email_identity(email) if email else "")
-        for user, email in zip(columns.users, columns.emails, strict=True)
-    ]
+    return [user or (email.lower() if email else "") for user, email in zip(columns.users, columns.emails, strict=True)]
 
 
 def _split(recorded: bytes, width: int, size: int) -> Sequence[bytes]:
