@@ -72,7 +72,7 @@ class Caller(httpx.AsyncClient):
 
     async def create_segment(self, project: Json, **values: Any) -> Json:
         """A new segment of a project, with the key `beta`."""
-        body = {"name": "Beta testers", "key": "beta", **values}
+        body = {"name": "Beta testers", "key": "beta", "conditions": [], **values}
         return created(await self.post(f"{project_path(project)}/segments", json=body))
 
     async def evaluate(

@@ -5767,11 +5767,8 @@ export interface components {
             key: string;
             name: string;
             description?: string | null;
-            /**
-             * @description All of them must be met. An empty list is met by everyone.
-             * @default []
-             */
-            conditions?: components["schemas"]["ConditionBody"][];
+            /** @description All of them must be met. An empty list is met by everyone. */
+            conditions: components["schemas"]["ConditionBody"][];
         };
         /** @description A new rule for the users of a segment. */
         NewSegmentRule: {

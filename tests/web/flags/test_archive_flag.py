@@ -262,7 +262,7 @@ async def test_a_whole_project_is_loaded_without_it(
 ) -> None:
     flag = await ada.create_flag(environment)
     await archive(ada, flag)
-    await ada.post(f"{project_path(project)}/segments", json={"name": "Beta", "key": "beta"})  # loads everything again
+    await ada.create_segment(project)  # loads everything again
     assert (await client.evaluate(project["sdk_key"])).json()["flags"] == {}
 
 

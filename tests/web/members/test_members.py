@@ -172,7 +172,7 @@ async def test_an_editor_of_staging_changes_nothing_that_takes_effect_in_product
     for refused in (
         await eve.post(f"{flag_path(flag)}/toggle"),
         await eve.post(f"{environment_path(production)}/flags", json={"name": "x", "key": "x"}),
-        await eve.post(f"{project_path(project)}/segments", json={"name": "x", "key": "x"}),
+        await eve.post(f"{project_path(project)}/segments", json={"name": "x", "key": "x", "conditions": []}),
         await eve.post(f"{project_path(project)}/regenerate-key"),
     ):
         assert refused.status_code == 403

@@ -12,6 +12,7 @@ VALID = {"rule_type": "user_id", "rule_value": "ada"}
 DEFAULTS: dict[str, Any] = {"name": None, "conditions": [], "rollout_percentage": 100, "variant": None}
 PLAN = {"attribute": "plan", "operator": "in", "values": ["gold"]}
 EXACTLY_ONE = "must contain exactly one value: eq compares with one"
+AT_LEAST_ONE = "must contain at least one value"
 VALUE_TOO_LONG = "must be at most 1,024 characters long"
 TOO_LONG, TOO_MANY = "must be at most 128 characters long", "must contain at most 10,000 values"
 PERCENTAGE_RULE = "must be a whole number from 1 to 100; to switch a rule off, set enabled to false"
@@ -71,6 +72,8 @@ INVALID: list[tuple[Json, dict[str, str]]] = [
         {"conditions.0.attribute": "must not contain the NUL character"},
     ),
     ({"conditions": [{**PLAN, "operator": "eq", "values": []}]}, {"conditions.0.values": EXACTLY_ONE}),
+    ({"conditions": [{**PLAN, "operator": "in", "values": []}]}, {"conditions.0.values": AT_LEAST_ONE}),
+    ({"conditions": [PLAN, {**PLAN, "operator": "not_in", "values": []}]}, {"conditions.1.values": AT_LEAST_ONE}),
     ({"conditions": [{**PLAN, "operator": "eq", "values": ["1", "2"]}]}, {"conditions.0.values": EXACTLY_ONE}),
     ({"conditions": [{**PLAN, "values": [None]}]}, {"conditions.0.values.0": "must be a string"}),
     ({"conditions": [{**PLAN, "values": [["a"]]}]}, {"conditions.0.values.0": "must be a string"}),

@@ -10,7 +10,7 @@ from tests.web.conftest import ListChanges
 from tests.web.flags.conftest import Elsewhere
 from tests.web.segments.conftest import GOLD
 
-VALID = {"name": "Beta testers", "key": "beta"}
+VALID: dict[str, Any] = {"name": "Beta testers", "key": "beta", "conditions": []}
 
 INVALID: list[tuple[dict[str, Any], str]] = [
     ({"name": " "}, "name"),
@@ -23,6 +23,8 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"conditions": [GOLD, {**GOLD, "values": ["a", ""]}]}, "conditions.1.values.1"),
     ({"conditions": [{**GOLD, "operator": "gt"}]}, "conditions.0.values.0"),
     ({"conditions": [{**GOLD, "values": ["a"] * 10_001}]}, "conditions.0.values"),
+    ({"conditions": [{**GOLD, "operator": "in", "values": []}]}, "conditions.0.values"),
+    ({"conditions": [GOLD, {**GOLD, "operator": "not_in", "values": []}]}, "conditions.1.values"),
     ({"conditions": [{**GOLD, "attribute": " "}]}, "conditions.0.attribute"),
     ({"conditions": [{**GOLD, "operator": "is"}]}, "conditions.0.operator"),
     ({"conditions": [{**GOLD, "operator": "matches", "values": ["(a{1,1000}){1,1000}"]}]}, "conditions.0.values.0"),
@@ -42,13 +44,14 @@ async def test_a_project_that_is_not_there_or_not_yours_is_not_found(projects_el
 async def test_each_invalid_field_is_named_and_nothing_is_created(ada: Caller, segments_path: str) -> None:
     for given, field in INVALID:
         assert list(field_errors(await ada.post(segments_path, json={**VALID, **given}))) == [field]
-    assert field_errors(await ada.post(segments_path, json={})) == {"name": "is required", "key": "is required"}
+    missing = dict.fromkeys(("name", "key", "conditions"), "is required")
+    assert field_errors(await ada.post(segments_path, json={})) == missing
     assert (await ada.get(segments_path)).json() == []
 
 
 @pytest.mark.both_databases
 async def test_a_key_that_the_project_has_already_is_a_conflict(ada: Caller, segment: Json, segments_path: str) -> None:
-    answer = await ada.post(segments_path, json={"name": "Another", "key": segment["key"]})
+    answer = await ada.post(segments_path, json={**VALID, "name": "Another", "key": segment["key"]})
     assert answer.status_code == 409
     assert segment["key"] in answer.json()["detail"]
     assert (await ada.get(segments_path)).json() == [segment]

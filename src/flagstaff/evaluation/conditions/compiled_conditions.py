@@ -23,7 +23,7 @@ from flagstaff.flags.targeting.conditions import (
     check_condition,
     check_number_of_conditions,
 )
-from flagstaff.flags.targeting.operators import MAY_BE_EMPTY, Operator
+from flagstaff.flags.targeting.operators import LOOKS_UP, Operator
 
 Result = TypeVar("Result")
 
@@ -82,7 +82,7 @@ def compiling_condition(condition: Condition) -> Generator[None, None, CompiledC
     form, test = yield from compile_test(condition)
     not_in = condition.operator is Operator.NOT_IN
     met, missing = not_in == condition.negate, not_in and not condition.negate
-    if condition.operator in MAY_BE_EMPTY:
+    if condition.operator in LOOKS_UP:
         decide = _look_up(frozenset(compared_texts(condition)), met=met, missing=missing)
     elif condition.operator in MET_BY_HIGHEST:
         decide = _compare(test, -1, met=met, missing=missing)

@@ -6,7 +6,7 @@ evaluation/conditions/compiled_conditions.py compiles conditions, and refuses va
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from flagstaff.flags.targeting.operators import COMPARES_TEXT, MAY_BE_EMPTY, TAKES_A_LIST, Operator
+from flagstaff.flags.targeting.operators import COMPARES_TEXT, TAKES_A_LIST, Operator
 from flagstaff.values.text import check_length, check_text
 
 ATTRIBUTE_MAX_LENGTH = 128
@@ -78,7 +78,7 @@ def _check_number_of_values(operator: Operator, number: int) -> None:
             raise InvalidConditionError("values", f"must contain exactly one value: {operator} compares with one")
     elif number > MAX_VALUES:
         raise InvalidConditionError("values", f"must contain at most {MAX_VALUES:,} values")
-    elif not number and operator not in MAY_BE_EMPTY:
+    elif not number:
         raise InvalidConditionError("values", "must contain at least one value")
 
 

@@ -62,5 +62,5 @@ _described = {operator: _describe(operator) for operator in Operator}
 VALUE_TYPES = MappingProxyType({operator: value_type for operator, (value_type, _) in _described.items()})
 COMPARES_TEXT = frozenset(operator for operator in Operator if VALUE_TYPES[operator] is ValueType.TEXT)
 TAKES_A_LIST = frozenset(operator for operator, (_, takes_a_list) in _described.items() if takes_a_list)
-# A list may be empty where Unleash permits it: no text is in an empty list.
-MAY_BE_EMPTY = frozenset({Operator.IN, Operator.NOT_IN})
+LOOKS_UP = frozenset({Operator.IN, Operator.NOT_IN})
+"""Those that compare with a whole list at once. Stored lists may be empty: earlier releases accepted that."""

@@ -56,7 +56,7 @@ class NewSegment(Body):
     key: FlagKey
     name: Name
     description: Description | None = None
-    conditions: Conditions = Field(default=[])
+    conditions: Conditions
 
 
 class SegmentUpdate(Update):
