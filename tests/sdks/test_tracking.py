@@ -11,6 +11,7 @@ import pytest
 from flagstaff.database.database import Database
 from tests.sdks import test_browsers
 from tests.sdks.test_browsers import opened
+from tests.support.documented_code import code_in
 from tests.support.releases import create_metric, list_stored
 from tests.support.remote import RemoteCaller
 from tests.support.sdk_keys import create_key
@@ -18,12 +19,6 @@ from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
 
 ROOT = Path(__file__).parents[2]
-
-
-def code_in(page: str, heading: str, language: str) -> list[str]:
-    """Return the code in a language below a heading of a page of the documentation."""
-    section = (ROOT / "docs" / page).read_text().partition(f"### {heading}\n")[2].partition("\n## ")[0]
-    return re.findall(rf"^```{language}\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
 
 
 PYTHON, JAVASCRIPT = (code_in("openfeature.md", "Tracking", language) for language in ("python", "js"))
