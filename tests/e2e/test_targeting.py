@@ -35,6 +35,7 @@ async def start_rule(ada: Person, flag: Json, rule_type: str) -> Locator:
 async def test_a_value_that_cannot_be_compared_is_refused_at_its_condition_and_place(ada: Person, flag: Json) -> None:
     dialog = await start_rule(ada, flag, "attributes")
     await condition(ada, 1).get_by_label("Attribute").fill("plan")
+    await condition(ada, 1).get_by_label("Values").fill("pro")
     await dialog.get_by_role("button", name="Add condition").click()
     second = condition(ada, 2)
     await second.get_by_label("Attribute").fill("ip")
@@ -129,19 +130,49 @@ async def test_a_rule_is_built_from_conditions_and_tried_with_attributes(ada: Pe
     await expect(simulator.get_by_role("status")).to_contain_text("No targeting rule matched")
 
 
-async def test_a_pasted_list_becomes_one_value_per_line(ada: Person, flag: Json) -> None:
+async def test_the_values_of_a_pasted_list_are_looked_at_before_they_are_taken(ada: Person, flag: Json) -> None:
     await ada.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await start_rule(ada, flag, "attributes")
-    values = condition(ada, 1).get_by_label("Values")
-    await ada.page.evaluate("navigator.clipboard.writeText('pro, team,\\nenterprise')")
-    await values.focus()
-    await ada.page.keyboard.press("ControlOrMeta+v")
-    await expect(values).to_have_value("pro, team,\nenterprise".replace(",\n", "\n"))
-    await values.fill("")
-    await ada.page.evaluate("navigator.clipboard.writeText('PT, ES,FR')")
-    await ada.page.keyboard.press("ControlOrMeta+v")
-    await expect(values).to_have_value("PT\nES\nFR")
-    await expect(condition(ada, 1)).to_contain_text("3 values.")
+    values = condition(ada, 1).get_by_role("textbox", name="Values")
+
+    async def paste(text: str) -> None:
+        await ada.page.evaluate("text => navigator.clipboard.writeText(text)", text)
+        await values.focus()
+        await ada.page.keyboard.press("ControlOrMeta+v")
+
+    async def choose(button: str) -> None:
+        await condition(ada, 1).get_by_role("button", name=button, exact=True).click()
+
+    for text in ("PT, ES,FR", "PT;ES; FR", "PT\tES\tFR\n", "PT,\nES,\nFR"):
+        await paste(text)
+        look = condition(ada, 1).get_by_role("group", name="Split into 3 values?")
+        await expect(look.get_by_role("code")).to_have_text(["PT", "ES", "FR"])
+        await expect(values).to_have_value("")
+        await choose("Take 3 values")
+        await expect(values).to_have_value("PT\nES\nFR")
+        await values.fill("")
+    await paste("Lisbon, Portugal")
+    await choose("Discard")
+    await expect(values).to_have_value("")
+    await paste("Lisbon, Portugal")
+    await choose("Paste as it is")
+    await expect(values).to_have_value("Lisbon, Portugal")
+    await values.fill("DE")
+    await values.press("End")
+    await paste("PT\nES")
+    await expect(values).to_have_value("DEPT\nES")
+    await paste(", FR, IT")
+    await choose("Take 2 values")
+    await expect(condition(ada, 1)).to_contain_text("4 values.")
+    await expect(values).to_have_value("DEPT\nES\nFR\nIT")
+
+
+async def test_a_condition_without_values_is_refused_at_its_field(ada: Person, flag: Json) -> None:
+    dialog = await start_rule(ada, flag, "attributes")
+    await condition(ada, 1).get_by_label("Attribute").fill("plan")
+    await dialog.get_by_role("button", name="Add rule").click()
+    await expect(condition(ada, 1)).to_contain_text("Must contain at least one value")
+    await expect(condition(ada, 1).get_by_label("Values")).to_be_focused()
 
 
 async def test_long_lists_of_values_are_folded(ada: Person, flag: Json) -> None:

@@ -33,12 +33,22 @@ export function withOperator(draft: ConditionDraft, operator: ConditionDraft["op
   return { ...draft, operator, text: takesList(operator) ? draft.text : (linesOf(draft.text)[0] ?? "") };
 }
 
-/** A pasted list with one value per line; null if the text is not a list. A comma within a line may belong to a value. */
-export function pastedLines(text: string): string | null {
-  const lines = linesOf(text);
-  if (lines.length === 1) return text.includes(",") ? linesOf(text.replaceAll(",", "\n")).join("\n") : null;
-  const hasCommas = lines.slice(0, -1).every((line) => line.endsWith(","));
-  return hasCommas && lines.length > 1 ? lines.map((line) => line.replace(/,$/, "").trimEnd()).join("\n") : null;
+/**
+ * The values of a pasted list whose separators are not lines alone; null if the text has no other separators. They may
+ * belong to a value, as in "Lisbon, Portugal", so people look at the values before they are taken. Values of a row of a
+ * table are separated by tabs, and quotes around a value are those of a spreadsheet.
+ */
+export function pastedValues(text: string): string[] | null {
+  const separator = [/\t/, /;/, /,/].find((each) => each.test(text));
+  if (separator === undefined) return null;
+  const values = linesOf(text).flatMap((line) => line.split(separator).map(unquoted).filter(Boolean));
+  return values.length === 0 ? null : values;
+}
+
+function unquoted(text: string): string {
+  const trimmed = text.trim();
+  const quoted = /^"(.*)"$/.exec(trimmed) ?? /^'(.*)'$/.exec(trimmed);
+  return quoted?.[1]?.trim() ?? trimmed;
 }
 
 /** The lines of a text that are not empty, trimmed. */

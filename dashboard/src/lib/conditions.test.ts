@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Condition } from "../api/client";
-import { conditionOf, draftOf, NEW_CONDITION, pastedLines, withOperator } from "./conditionDrafts";
+import { conditionOf, draftOf, NEW_CONDITION, pastedValues, withOperator } from "./conditionDrafts";
 import { conditionParts, inWords, OPERATORS_BY_KIND, ruleParts } from "./conditions";
 
 const condition = (values: Partial<Condition> = {}): Condition => ({
@@ -65,9 +65,14 @@ it("edits values as lines and leaves out empty ones", () => {
   expect(withOperator(draft, "eq").text).toBe("a");
 });
 
-it("turns pasted lists into lines, but keeps a comma within a line", () => {
-  expect(pastedLines("a, b,c,")).toBe("a\nb\nc");
-  expect(pastedLines("a,\r\nb,\r\nc")).toBe("a\nb\nc");
-  expect(pastedLines("Lisbon, Portugal\nPorto")).toBeNull();
-  expect(pastedLines("a")).toBeNull();
+it("splits pasted lists at tabs, semicolons or commas, whichever comes first in this order", () => {
+  expect(pastedValues("a, b,c,")).toEqual(["a", "b", "c"]);
+  expect(pastedValues("a,\r\nb,\r\nc")).toEqual(["a", "b", "c"]);
+  expect(pastedValues("Lisbon, Portugal\tPorto")).toEqual(["Lisbon, Portugal", "Porto"]);
+  expect(pastedValues("Lisbon, Portugal; Porto")).toEqual(["Lisbon, Portugal", "Porto"]);
+  expect(pastedValues('"a",\'b\',""')).toEqual(["a", "b"]);
+});
+
+it("leaves what is pasted as it is if it has no separators but lines", () => {
+  for (const text of ["a", "a\nb\n", ",", ""]) expect(pastedValues(text)).toBeNull();
 });

@@ -19,7 +19,14 @@ export const conditions = {
   operator: "Comparison",
   value: "Value",
   valuesLabel: "Values, one per line",
-  valuesHint: "You can paste a list that is separated by lines or commas.",
+  valuesHint: "You can paste a list that is separated by lines, commas, semicolons or tabs.",
+  pasted: {
+    heading: (count: number) =>
+      count === 1 ? "Take what you pasted as this value?" : `Split into ${count.toLocaleString("en")} values?`,
+    take: (count: number) => (count === 1 ? "Take 1 value" : `Take ${count.toLocaleString("en")} values`),
+    keep: "Paste as it is",
+    discard: "Discard",
+  },
   valueHints: {
     text: "",
     number: "A decimal number, such as 42 or -0.5.",
