@@ -30,7 +30,7 @@ serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
 
 # After `lint`, if both are goals: its errors are shown before the tests begin.
-test: .venv/dev built test-dashboard $(filter lint,$(MAKECMDGOALS)) ## run every test, on SQLite and on PostgreSQL, and in a browser where there is one
+test: .venv/dev .venv/generators/installed built test-dashboard $(filter lint,$(MAKECMDGOALS)) ## run every test, on SQLite and on PostgreSQL, and in a browser where there is one
 	$(PYTEST)
 
 test-dashboard: dashboard-tools
@@ -128,6 +128,7 @@ lock: .venv/dev .venv/node ## update the lock files within the bounds of pyproje
 	$(COMPILE) --group build --constraint requirements/run.txt --output-file requirements/build.txt
 	$(COMPILE) pyproject.toml --group dev --constraint requirements/otel.txt --constraint requirements/build.txt \
 		--output-file requirements/dev.txt
+	$(COMPILE) --group generators --output-file requirements/generators.txt
 	$(COMPILE) --group node --output-file requirements/node.txt
 	sed -n '/^[a-z0-9]/s/ *\\$$//p' requirements/run.txt > requirements/constraints.txt
 	$(BIN)/python hatch_build.py lock
@@ -161,6 +162,13 @@ COMPILED_SOURCES = src/flagstaff/evaluation/_loops.c
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && cd "$$folder" && go mod init alerts && \
 		go get github.com/prometheus/prometheus/cmd/promtool@v0.305.0 && \
 		go build -o $(CURDIR)/$@ github.com/prometheus/prometheus/cmd/promtool
+
+# In an environment of its own, because the generators demand other versions than Flagstaff does.
+.venv/generators/installed: .venv/run requirements/generators.txt
+	@echo "Bringing generators of clients (once) …"
+	@$(BIN)/python -m venv .venv/generators
+	$(subst $(BIN)/python,.venv/generators/bin/python,$(call INSTALL_LOCKED,-r requirements/generators.txt))
+	@touch $@
 
 .venv/dev: .venv/run requirements/dev.txt pyproject.toml
 	@echo "Setting up for development (once, under two minutes) …"

@@ -28,6 +28,7 @@ WAITING = (
     "cli",
     "upgrade",
     "sdks",
+    "generated_clients",
     "faults",
     "exchange",
     "test_bench_smoke.py",

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import re
 import sys
 from collections.abc import AsyncIterator
@@ -15,6 +14,7 @@ from playwright.async_api import Page
 from hatch_build import CLIENTS, ROOT, find_node
 from tests.sdks.test_browsers import opened, origin, sqlite  # noqa: F401  (fixtures)
 from tests.support.api import Json, environment_path, flag_path
+from tests.support.programs import printed
 from tests.support.remote import RemoteCaller
 from tests.support.sdk_keys import create_key
 from tests.support.server import ServerProcess
@@ -70,21 +70,6 @@ async def shop(store: Store) -> AsyncIterator[Shop]:
             await caller.create_flag(environment, key=f"flag-{kind}", variants=variants)
         keys = {kind: (await create_key(caller, project, kind=kind))["key"] for kind in ("server", "browser")}
         yield Shop(server, caller, project, environment, keys)
-
-
-async def printed(*command: str, folder: Path) -> str:
-    """Return the output of a program that has ended by itself."""
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        cwd=folder,
-        env={**os.environ, "HOME": str(folder), "TMPDIR": str(folder)},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    async with asyncio.timeout(60):
-        output, complaints = await process.communicate()
-    assert process.returncode == 0, complaints.decode()
-    return output.decode()
 
 
 async def in_python(code: str, folder: Path) -> str:

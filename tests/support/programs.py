@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.support.built import built
 
 _PROGRAMS = Path(__file__).parents[1] / "sdks"
 _ANSWER_SECONDS = 60
+_PROGRAM_SECONDS = 120  # on a machine that is busy with other tests, too
 
 
 def command_of(language: str, protocol: str) -> list[str]:
@@ -24,6 +26,21 @@ def command_of(language: str, protocol: str) -> list[str]:
     assert node is not None, "make test brings one"
     assert (CLIENTS / "node_modules").is_dir(), "make test installs it"
     return [str(node.binary), str(_PROGRAMS / "node" / f"{protocol}.mjs")]
+
+
+async def printed(*command: str, folder: Path, environ: Mapping[str, str] | None = None) -> str:
+    """The output of a program that ends by itself, and has succeeded. `environ` is added to this process's."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=folder,
+        env={**os.environ, "HOME": str(folder), "TMPDIR": str(folder), **(environ or {})},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(_PROGRAM_SECONDS):
+        output, complaints = await process.communicate()
+    assert process.returncode == 0, f"{output.decode()}{complaints.decode()}"
+    return output.decode()
 
 
 class Program:

@@ -88,6 +88,15 @@ def test_every_reference_leads_somewhere() -> None:
             place = place[step]
 
 
+def test_every_operation_that_needs_a_token_has_the_refusals_that_a_token_can_get() -> None:
+    operations = [operation for path in described()["paths"].values() for operation in path.values()]
+
+    secured = [each for each in operations if {"HTTPBearer": []} in each.get("security", [])]
+    assert [
+        each["operationId"] for each in secured if not {"400", "401", "403", "429"} <= each["responses"].keys()
+    ] == []
+
+
 def _objects(value: Any) -> Iterator[Json]:
     """All objects in a document."""
     if isinstance(value, dict):

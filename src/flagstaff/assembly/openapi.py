@@ -108,7 +108,6 @@ def _describe_permission(operation: dict[str, Any], statement: Statement, path: 
     operation[PLACE] = statement.place or ("environment" if "{env_id}" in path else "project")
     wanted = " and ".join(f"`{each}`" for each in statement.permissions)
     operation["description"] += f"\n\nRequires the {'permissions' if also else 'permission'} {wanted}."
-    operation["responses"] = dict(sorted((operation["responses"] | {"403": problems(403)[403]}).items()))
 
 
 def _describe_optional_body(body: dict[str, Any]) -> None:
@@ -140,9 +139,11 @@ def _complete(route: APIRoute, operation: dict[str, Any]) -> None:
         _describe_precondition(operation)
     if not operation.get("requestBody", {"required": True}).get("required"):
         _describe_optional_body(operation["requestBody"])
-    operation["responses"] = dict(sorted((operation["responses"] | {"400": problems(400)[400]}).items()))
+    refusals = problems(400)
     if "security" in operation:
-        operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account
+        refusals |= problems(403, 429)  # access tokens are limited, and so is the account
+    operation["responses"] |= {str(status): answer for status, answer in refusals.items()}
+    operation["responses"] = dict(sorted(operation["responses"].items()))
     if statement.permissions:
         _describe_permission(operation, statement, route.path_format)
     if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
