@@ -6,6 +6,7 @@ from flagstaff.assembly.history import EVENTS_FOLDER, SPOOL_FOLDER
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
+from flagstaff.database.postgresql_sessions import require_sessions
 from flagstaff.database.schema_state import is_supported, require_encoding_of
 from flagstaff.database.sqlite.files import inspect_files
 from flagstaff.history.spool import gather_spools
@@ -35,7 +36,7 @@ async def migrate_unless_supported(database: Database, settings: Settings) -> No
     Raises:
         Error: what `migrate` raises.
     """
-    _require_configuration(settings)
+    await _require_usable(settings)
     await require_encoding_of(database)
     if not await is_supported(database):
         await database.close()  # no other connection may have the files open
@@ -54,7 +55,7 @@ async def migrate_alone_unless_supported(database: Database, settings: Settings)
     Raises:
         Error: CONFLICT when the database must be migrated and a server may be using it; what `migrate` raises.
     """
-    _require_configuration(settings)
+    await _require_usable(settings)
     if not await is_supported(database):
         await database.close()  # no other connection may have the files open
         await _migrate_alone(settings)
@@ -69,9 +70,11 @@ def gather_spools_of(settings: Settings, workers: int) -> None:
         log.warning("spool_failed", error=str(error))
 
 
-def _require_configuration(settings: Settings) -> None:
+async def _require_usable(settings: Settings) -> None:
     if settings.database_url is None:
         inspect_files(settings.data_dir).require_configuration()
+    else:
+        await require_sessions(settings.database_url)
 
 
 async def _migrate_alone(settings: Settings) -> None:

@@ -15,7 +15,7 @@ from flagstaff.database.backup.load import check_revision, load
 from flagstaff.database.backup.manifest import Manifest
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.settings import Settings
-from flagstaff.settings.values import parse_database_url
+from flagstaff.settings.database_urls import parse_database_url
 from flagstaff.values.errors import Code, Error
 
 To = Annotated[Path, typer.Argument(metavar="TO", help="The file to write, such as flagstaff.backup.tar.")]

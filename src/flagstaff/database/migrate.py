@@ -13,6 +13,7 @@ from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import unquote, urlsplit
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -117,8 +118,8 @@ async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[
 
 
 def _no_right(url: str, error: sa.exc.DBAPIError) -> Error:
-    address = sa.make_url(url)
-    role, database = address.username, address.database
+    address = urlsplit(url)
+    role, database = unquote(address.username or ""), unquote(address.path.strip("/"))
     reason = str(error.orig).rpartition(": ")[2].partition("\n")[0]
     return Error(
         Code.CONFLICT,

@@ -15,6 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from flagstaff.database import driver_errors
 from flagstaff.database.dialect import WAIT_SECONDS
 
+ConfigurationError = asyncpg.ClientConfigurationError
+
 POOL_SIZE = 10
 IDLE_WRITE_SECONDS = 5.0
 _BEGIN_TO_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED;"  # as the driver sends it; reads have another level
@@ -69,6 +71,7 @@ def make_engine(
         "postgresql+asyncpg://",
         pool_size=POOL_SIZE,
         max_overflow=0,
+        isolation_level="READ COMMITTED",  # whatever the role's default is
         hide_parameters=True,  # errors are logged, and users' data must not be
         pool_timeout=WAIT_SECONDS,
         pool_use_lifo=True,
@@ -119,6 +122,8 @@ async def _responds(connection: asyncpg.Connection, *, is_trusted: bool) -> bool
     return True
 
 
-async def connect(url: str) -> asyncpg.Connection:
-    """A connection outside any pool. Raises the driver's exceptions."""
-    return await asyncpg.connect(url, timeout=WAIT_SECONDS, command_timeout=WAIT_SECONDS)
+async def connect(url: str, *, statements_kept: int = 100) -> asyncpg.Connection:
+    """A connection outside any pool, which keeps so many prepared statements. Raises the driver's exceptions."""
+    return await asyncpg.connect(
+        url, timeout=WAIT_SECONDS, command_timeout=WAIT_SECONDS, statement_cache_size=statements_kept
+    )

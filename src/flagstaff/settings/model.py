@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from flagstaff.settings import values
 from flagstaff.settings.clickhouse import parse_clickhouse_table, parse_clickhouse_url
+from flagstaff.settings.database_urls import parse_database_url
 from flagstaff.settings.environment import read_settings, variable_of
 from flagstaff.settings.providers import Provider, parse_providers
 from flagstaff.settings.valkey import parse_valkey_url
@@ -91,7 +92,7 @@ class Settings:
     database_url: str | None = field(
         repr=False,
         metadata=_read_by(
-            values.parse_database_url,
+            parse_database_url,
             None,
             "postgresql://user:password@host/name; if unset, SQLite in the data directory. Also DATABASE_URL.",
             alias="DATABASE_URL",

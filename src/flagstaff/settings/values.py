@@ -147,14 +147,6 @@ def _url(text: str, accepted: str) -> SplitResult:
     return url
 
 
-def parse_database_url(text: str) -> str:
-    """A PostgreSQL server and database."""
-    if text.startswith("sqlite"):
-        raise ValueError("must be a PostgreSQL URL; to use SQLite, leave it unset and set FLAGSTAFF_DATA_DIR")
-    _url(text, "postgresql postgres")
-    return text
-
-
 def parse_smtp(text: str) -> SmtpServer:
     """A mail server. If no port is given, it is the usual one for the scheme."""
     url = _url(text, " ".join(_SMTP))

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from flagstaff.database import maintenance, tables
 from flagstaff.database.database import Database
+from flagstaff.database.postgresql_sessions import require_sessions
 from flagstaff.database.schema_state import current_revision, is_supported, known_revisions
 from flagstaff.database.sqlite.files import HISTORY_FILE, State, find_damage, inspect_files, unusable_history
 from flagstaff.identity.administration.instance_store import read_time_seen
@@ -50,14 +51,16 @@ async def examine(url: str | None, data_directory: Path) -> Examination:
     """Examine a database.
 
     Raises:
-        Error: NOT_FOUND when it does not exist yet, CONFLICT when SQLite's configuration is missing or damaged,
-            UNAVAILABLE when it cannot be reached.
+        Error: NOT_FOUND when it does not exist yet, CONFLICT when SQLite's configuration is missing or damaged, or
+            what `require_sessions` raises, UNAVAILABLE when it cannot be reached.
     """
     if url is None:
         found = inspect_files(data_directory)
         if found.are_new:
             raise Error(Code.NOT_FOUND, f"there is none in {data_directory}")
         found.require_configuration()
+    else:
+        await require_sessions(url)
     database = Database(url, data_directory)
     try:
         async with database.read() as connection:
