@@ -54,6 +54,27 @@ class Evaluation:
         return self.status == 200 and self.stale is None
 
 
+@dataclass(frozen=True, slots=True)
+class New:
+    """A flag or an environment, whose creation was confirmed at a time."""
+
+    key: str
+    is_environment: bool
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An answer to a question for what was created: whether it knows it, and whether it is marked as old."""
+
+    instance: int
+    question: str
+    new: New
+    started: int
+    knows: bool
+    is_marked: bool
+
+
 @dataclass
 class History:
     """All events of a run, in the order in which they ended."""
@@ -62,4 +83,6 @@ class History:
     evaluations: list[Evaluation] = field(default_factory=list)
     others: list[Toggle] = field(default_factory=list)
     """Writes that asked for no change, with the revision that they found."""
+    news: list[New] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)

@@ -17,8 +17,9 @@ from tests.faults.fleet import INSTANCES, LIMIT, Fleet
 from tests.faults.histories import History, Outcome, Toggle
 from tests.faults.listeners import find_unaware, listening
 from tests.faults.nemesis import EVERY_INSTANCE, Nemesis
+from tests.faults.news import Maker, Seeker, find_unmarked
 from tests.faults.releasing import Reporter, begin_release, end_release, find_misreleased, make_released_flag
-from tests.support.api import Json, created, environment_path, flag_path
+from tests.support.api import Json, created, environment_path, flag_path, project_path
 
 READY_SECONDS = 30.0  # on a machine that is busy with other tests, too
 _STEADY_SECONDS = 1.5
@@ -56,12 +57,14 @@ class Round:
 class Arena:
     """A fleet with the flags that are toggled: one by all instances in turn, and one by each instance alone.
 
-    Each of `writes` is sent to two instances at once. `released` is a flag that has a release in each round.
+    Each of `writes` is sent to two instances at once. `released` is a flag that has a release in each round, and
+    `other` a project in which environments are created.
     """
 
     fleet: Fleet
     flags: dict[str, Json]
     released: Json
+    other: Json
     writes: list[Write]
     known: list[Toggle]  # the latest changes of each flag
     rounds: int = 0
@@ -80,7 +83,8 @@ class Arena:
             known.append(Toggle(key, 0, *times, 201, Outcome.MADE, enabled=True, revision=revision))
         await make_webhook(fleet)
         writes, created_flags = await make_writes(fleet.owner, fleet.project, fleet.environment)
-        return cls(fleet, flags, await make_released_flag(fleet), writes, [*known, *created_flags])
+        other = await fleet.owner.create_project(name="Other")
+        return cls(fleet, flags, await make_released_flag(fleet), other, writes, [*known, *created_flags])
 
     async def play(self, nemesis: Nemesis, pace: Pace, *, marks_allowed: bool) -> Round:
         """Run a round."""
@@ -112,7 +116,7 @@ class Arena:
             find_missing(fleet),
             find_misreleased(fleet, release),
         )
-        problems += chain(history.problems, *found)
+        problems += chain(history.problems, find_unmarked(history.asked), *found)
         await end_release(fleet, self.released, release)
         if ready_seconds is None:
             problems.append(f"not every instance was ready after {READY_SECONDS:g} s")
@@ -143,6 +147,13 @@ class Arena:
                     history, instance, ports[instance], sdk_key, name, pause_seconds=pace.evaluate_seconds
                 )
                 group.create_task(evaluator.run(over.is_set))
+            places = project_path(self.other), environment_path(self.fleet.environment)
+            keys = self.fleet.stream_key, self.fleet.project["sdk_key"], self.other["sdk_key"]
+            for number, server in enumerate(self.fleet.instances):
+                maker = Maker(history, f"{prefix}new-{number}", server.url, token, *places)
+                group.create_task(maker.run(over.is_set))
+                seeker = Seeker(history, number, server.url, *keys)
+                group.create_task(seeker.run(over.is_set, pace.evaluate_seconds))
             reporter = Reporter(history, self.fleet.project["sdk_key"], list(ports.values()))
             group.create_task(reporter.run(over.is_set))
             try:

@@ -9,7 +9,8 @@ import pytest
 from tests.faults.checker import find_violations
 from tests.faults.counts import LOST_NANOSECONDS, find_miscounts
 from tests.faults.deliveries import find_wrong
-from tests.faults.histories import Evaluation, Outcome, Toggle
+from tests.faults.histories import Asked, Evaluation, New, Outcome, Toggle
+from tests.faults.news import find_unmarked
 from tests.faults.releasing import STEPS, find_wrong_steps
 from tests.support.receiver import Message
 
@@ -127,6 +128,15 @@ def test_flags_are_looked_at_one_by_one() -> None:
 def test_two_clients_that_change_one_flag_at_the_same_time_are_a_mistake_of_the_run() -> None:
     with pytest.raises(AssertionError, match="two clients"):
         violates(toggle(10, 20, to=False), toggle(15, 25, to=True))
+
+
+def test_an_answer_without_what_was_created_before_needs_a_mark() -> None:
+    missed = Asked(1, "a flag", New("new", is_environment=False, ended=20), 21, knows=False, is_marked=False)
+    (found,) = find_unmarked([missed])
+    assert "the answer for a flag lacked new without a mark" in found
+    assert not find_unmarked(
+        [replace(missed, knows=True), replace(missed, is_marked=True), replace(missed, started=20)]
+    )
 
 
 def miscounts(*evaluations: Evaluation, recorded: dict[str, int], **known: dict[int, object]) -> list[str]:
