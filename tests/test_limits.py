@@ -321,6 +321,10 @@ TESTS: dict[str, list[str]] = {
         "unit/test_webhook_client.py::test_a_body_in_many_pieces_is_read_as_far_as_its_bound",
     ],
     "sdk-keys": ["web/sdk_keys/test_sdk_keys.py::test_a_project_may_have_so_many_keys_of_which_expired_ones_make_room"],
+    "allowed-origins": [
+        "web/sdk_keys/test_update_sdk_key.py::test_malformed_origins_are_refused_and_the_message_says_what_to_write",
+        "unit/domain/test_key_origins.py::test_a_text_that_is_too_long_is_refused",
+    ],
     "tokens": ["web/access_tokens/test_access_tokens.py::test_there_is_room_for_so_many_tokens"],
     "flags": ["web/test_quotas.py::test_an_environment_may_have_so_many_flags"],
     "rules": [

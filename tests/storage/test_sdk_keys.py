@@ -18,6 +18,7 @@ from flagstaff.projects.sdk_keys_store import (
     list_keys,
     list_keys_in_force,
     record_used,
+    update_key,
 )
 from flagstaff.values.errors import Code, Error
 from tests.storage.conftest import Stored
@@ -34,6 +35,24 @@ async def test_a_key_is_found_again_with_all_that_is_known_of_it(database: Datab
         assert await list_key_hashes(connection) == [(b"hash", stored.project.id)]
         in_force = {stored.environment.id: {b"hash": KeyInForce(key.id, KeyKind.BROWSER, key.expires_at)}}
         assert await list_keys_in_force(connection, stored.project.id) == in_force
+
+
+async def test_the_origins_of_a_key_are_found_again_and_updated(database: Database, stored: Stored) -> None:
+    key = make_sdk_key(stored.environment, kind=KeyKind.BROWSER, allowed_origins=("https://b.example", "https://*.a.b"))
+    other = make_sdk_key(stored.environment, kind=KeyKind.BROWSER, allowed_origins=("https://c.example",))
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        for each in (key, other):
+            await create_key(connection, each, each.id.bytes)
+        assert await get_key(connection, stored.project.id, key.id) == key
+        in_force = (await list_keys_in_force(connection, stored.project.id))[stored.environment.id]
+        assert in_force[key.id.bytes].allowed_origins == frozenset(key.allowed_origins)
+        updated = replace(key, name="Shop", allowed_origins=())
+        await update_key(connection, updated)
+        assert await get_key(connection, stored.project.id, key.id) == updated
+        assert await get_key(connection, stored.project.id, other.id) == other
+        in_force = (await list_keys_in_force(connection, stored.project.id))[stored.environment.id]
+        assert in_force[key.id.bytes].allowed_origins is None
 
 
 async def test_keys_of_a_project_are_listed_newest_first_and_those_of_others_are_not(

@@ -60,6 +60,7 @@ BODIES: dict[str, Json] = {
     "list_answers": {"context": {"user_id": "ada"}},
     "create_token": {"name": "Deployments", "permissions": ["project:read"], "current_password": PASSWORD},
     "create_sdk_key": {"name": "Checkout service", "environment": "production", "kind": "server"},
+    "update_sdk_key": {"name": "Payments service"},
     "restore_change": {"dry_run": False},
     "create_view": {"name": "Another", "search": {}},
     "update_view": {"name": "Renamed"},

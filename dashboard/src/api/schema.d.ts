@@ -1333,7 +1333,16 @@ export interface paths {
          *     Requires the permission `keys:read`.
          */
         get: operations["get_sdk_key"];
-        put?: never;
+        /**
+         * Update Sdk Key
+         * @description Rename an SDK key, or change its allowed origins. You need the permission in the key's environment.
+         *
+         *     Every instance refuses and accepts pages by the new list immediately. Streams of pages that are no longer allowed
+         *     are closed.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        put: operations["update_sdk_key"];
         post?: never;
         /**
          * Revoke Sdk Key
@@ -4146,7 +4155,7 @@ export interface components {
             changes: components["schemas"]["ChangeOut"][];
         };
         /** @enum {string} */
-        ChangeAction: "project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted";
+        ChangeAction: "project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted";
         /** @description One change: `before` is null for a creation, `after` for a deletion. */
         ChangeOut: {
             id: string;
@@ -4484,6 +4493,8 @@ export interface components {
             last_used_at: string | null;
             /** @description The id of the key that it replaces, which may have been revoked since. */
             replaces: string | null;
+            /** @description Only for keys of the kind `browser`: the origins of the pages that may use the key, as browsers send them, such as `https://shop.example.com` or `http://localhost:5173`. `https://*.example.com` stands for all names with one label more. Requests of other pages get a 403. If the list is empty, every page may use the key. Requests without an `Origin` header are always accepted. */
+            allowed_origins: string[];
             key: string;
         };
         /** @description A new token, with its secret, which is shown only here. */
@@ -4757,7 +4768,7 @@ export interface components {
             } | null;
         };
         /** @enum {string} */
-        EventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "*";
+        EventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "*";
         /** @description Events of an environment. */
         EventsBody: {
             /** @description The key of an environment of the project. */
@@ -5190,7 +5201,7 @@ export interface components {
             complete: boolean;
         };
         /** @enum {string} */
-        InstanceEventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "account.registered" | "account.email_verified" | "account.password_changed" | "account.password_reset" | "account.session_ended" | "account.totp_enabled" | "account.totp_disabled" | "account.passkey_added" | "account.passkey_removed" | "account.recovery_code_used" | "account.recovery_codes_renewed" | "account.two_factor_reset" | "account.token_created" | "account.token_deleted" | "account.taken_over" | "account.promoted" | "account.demoted" | "account.deactivated" | "account.reactivated" | "instance.updated" | "instance.lagging" | "instance.recovered" | "history.behind" | "history.recovered" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "account.*" | "instance.*" | "history.*" | "*";
+        InstanceEventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "account.registered" | "account.email_verified" | "account.password_changed" | "account.password_reset" | "account.session_ended" | "account.totp_enabled" | "account.totp_disabled" | "account.passkey_added" | "account.passkey_removed" | "account.recovery_code_used" | "account.recovery_codes_renewed" | "account.two_factor_reset" | "account.token_created" | "account.token_deleted" | "account.taken_over" | "account.promoted" | "account.demoted" | "account.deactivated" | "account.reactivated" | "instance.updated" | "instance.lagging" | "instance.recovered" | "history.behind" | "history.recovered" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "account.*" | "instance.*" | "history.*" | "*";
         /** @description The size of this instance, its quotas, and its health. */
         InstanceOut: {
             version: string;
@@ -5761,6 +5772,8 @@ export interface components {
             expires_at?: string | null;
             /** @description The id of the key of the same environment that this one replaces. Revoke that key when applications no longer use it. */
             replaces?: string | null;
+            /** @description By default, those of the key that it replaces, if it does, and otherwise none. */
+            allowed_origins?: string[] | null;
         };
         /** @description A new segment. Its key cannot be changed later. */
         NewSegment: {
@@ -6839,6 +6852,32 @@ export interface components {
             last_used_at: string | null;
             /** @description The id of the key that it replaces, which may have been revoked since. */
             replaces: string | null;
+            /** @description Only for keys of the kind `browser`: the origins of the pages that may use the key, as browsers send them, such as `https://shop.example.com` or `http://localhost:5173`. `https://*.example.com` stands for all names with one label more. Requests of other pages get a 403. If the list is empty, every page may use the key. Requests without an `Origin` header are always accepted. */
+            allowed_origins: string[];
+        };
+        /** @description The fields to change. */
+        SdkKeyUpdate: {
+            name?: string;
+            /** @description Only for keys of the kind `browser`: the origins of the pages that may use the key, as browsers send them, such as `https://shop.example.com` or `http://localhost:5173`. `https://*.example.com` stands for all names with one label more. Requests of other pages get a 403. If the list is empty, every page may use the key. Requests without an `Origin` header are always accepted. */
+            allowed_origins?: string[];
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly created_by?: unknown;
+            /** @description Accepted and ignored. */
+            readonly environment?: unknown;
+            /** @description Accepted and ignored. */
+            readonly expires_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly hint?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly kind?: unknown;
+            /** @description Accepted and ignored. */
+            readonly last_used_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly replaces?: unknown;
         };
         /**
          * @description The way in which a caller asks.
@@ -10565,6 +10604,72 @@ export interface operations {
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    update_sdk_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                project_id: string;
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "allowed_origins": [
+                 *         "https://shop.example.com",
+                 *         "https://*.preview.example.com"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SdkKeyUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SdkKeyOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            413: components["responses"]["413"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
         };

@@ -7,11 +7,14 @@ import { ask } from "./problem";
 import type { components } from "./schema";
 import { useOutdating } from "./queryKeys";
 import { read } from "./reads";
+import { ifMatch, loadState, type State, type Tagged } from "./states";
 
 type Schemas = components["schemas"];
 export type SdkKey = Schemas["SdkKeyOut"];
 export type CreatedSdkKey = Schemas["CreatedSdkKeyOut"];
 export type NewSdkKey = Schemas["NewSdkKey"];
+
+type SdkKeyUpdate = Pick<Schemas["SdkKeyUpdate"], "name" | "allowed_origins">;
 
 const KEYS = "/api/projects/{project_id}/sdk-keys";
 
@@ -27,12 +30,28 @@ export function useCreateSdkKey(projectId: string) {
   });
 }
 
-export function useRevokeSdkKey(projectId: string) {
+export function useUpdateSdkKey(projectId: string, id: string) {
   return useMutation({
-    mutationFn: (id: string) =>
-      ask<unknown>(client.DELETE(`${KEYS}/{key_id}`, { params: { path: { project_id: projectId, key_id: id } } })),
+    mutationFn: ({ tag, ...body }: Partial<SdkKeyUpdate> & Tagged) =>
+      ask(client.PUT(`${KEYS}/{key_id}`, { params: at(projectId, id), body, ...ifMatch(tag) })),
     onSettled: useRefresh(projectId),
   });
+}
+
+/** The key with its tag, which lists do not have. */
+export function loadSdkKey(projectId: string, id: string): Promise<State> {
+  return loadState(client.GET(`${KEYS}/{key_id}`, { params: at(projectId, id) }));
+}
+
+export function useRevokeSdkKey(projectId: string) {
+  return useMutation({
+    mutationFn: (id: string) => ask<unknown>(client.DELETE(`${KEYS}/{key_id}`, { params: at(projectId, id) })),
+    onSettled: useRefresh(projectId),
+  });
+}
+
+function at(projectId: string, id: string) {
+  return { path: { project_id: projectId, key_id: id } };
 }
 
 function useRefresh(projectId: string) {

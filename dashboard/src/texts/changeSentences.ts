@@ -42,6 +42,7 @@ export const changeSentences = {
     "environment.reordered": "reordered the environments",
     "environment.deleted": "deleted the environment",
     "sdk_key.created": "created the SDK key",
+    "sdk_key.updated": "changed the SDK key",
     "sdk_key.revoked": "revoked the SDK key",
     "webhook.created": "created the webhook to",
     "webhook.updated": "changed the webhook to",

@@ -22,6 +22,7 @@ export const changes = {
     bucketing_key: "Bucketing key",
     stickiness: "Stickiness",
     sdk_key: "SDK key",
+    allowed_origins: "Allowed origins",
     tags: "Tags",
     owner: "Owner",
     keep: "Keep",

@@ -1,3 +1,5 @@
+const SHOWN_ORIGINS = 3;
+
 export const sdkKeys = {
   heading: "SDK keys",
   intro:
@@ -14,6 +16,16 @@ export const sdkKeys = {
     server: "For applications that keep it secret. It can read everything that decides the flags of the environment.",
     browser: "For web pages and apps, where anyone can read it. It only returns results for one user.",
   },
+  origins: "Allowed origins",
+  originsHint:
+    "Only pages at these origins may use the key. https://*.example.com stands for all names with one more part. If there is none, every page may use it. This does not keep the key secret.",
+  originsPlaceholder: "https://shop.example.com",
+  onlyFrom: (origins: readonly string[]) => {
+    const shown = origins.slice(0, SHOWN_ORIGINS).join(", ");
+    const more = origins.length - SHOWN_ORIGINS;
+    return `For pages at ${shown}${more > 0 ? ` and ${more} more` : ""}`;
+  },
+  edit: (name: string) => `Edit ${name}`,
   neverHint: "A key that never expires works until it is revoked.",
   dateMissing: "Choose the last day on which the key works",
   hint: (hint: string) => `Ends in ${hint}`,

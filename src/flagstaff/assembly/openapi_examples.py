@@ -88,6 +88,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "RestoreBody": {"dry_run": True},
     "RuleUpdate": {"priority": 10, "rollout_percentage": 50},
     "SecondFactorLogin": {"challenge": "eyJhbGciOi", "code": "492039"},
+    "SdkKeyUpdate": {"allowed_origins": ["https://shop.example.com", "https://*.preview.example.com"]},
     "SecurityUpdate": {"demands_second_factor": True},
     "SegmentUpdate": {"conditions": [{**_PORTUGAL, "values": ["PT", "ES"]}]},
     "SignInAnswer": {"state": "Zp3wV8Yc", "code": "SplxlOBeZQQYbYS6WxSbIA", "binding": "Zp3wV8Yc"},

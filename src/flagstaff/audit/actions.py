@@ -31,7 +31,7 @@ IN_PROJECTS = {
     "comment": Kind(("deleted",)),
     "view": Kind(_WRITES),
     "pinned_chart": Kind(_WRITES),
-    "sdk_key": Kind(("created", "revoked"), evaluated=True),
+    "sdk_key": Kind(("created", "updated", "revoked"), evaluated=True),
     "member": Kind(("added", "updated", "removed", "joined")),
     "invitation": Kind(("created", "sent", "accepted", "deleted")),
     "token": Kind(("created", "deleted")),

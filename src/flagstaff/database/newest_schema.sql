@@ -413,7 +413,7 @@ CREATE TABLE sdk_keys (
 	creator_id CHAR(32), 
 	created_at BIGINT NOT NULL, 
 	expires_at BIGINT, 
-	last_used_at BIGINT, replaces_id CHAR(32), 
+	last_used_at BIGINT, replaces_id CHAR(32), allowed_origins JSON DEFAULT '[]' NOT NULL, 
 	CONSTRAINT sdk_keys_primary PRIMARY KEY (id), 
 	CONSTRAINT sdk_keys_key_hash_unique UNIQUE (key_hash), 
 	CONSTRAINT sdk_keys_environment_id_reference FOREIGN KEY(environment_id) REFERENCES environments (id) ON DELETE CASCADE, 
@@ -585,7 +585,7 @@ CREATE INDEX webhook_deliveries_created_at_index ON webhook_deliveries (created_
 CREATE INDEX webhook_deliveries_state_next_attempt_at_index ON webhook_deliveries (state, next_attempt_at);
 CREATE INDEX webhook_deliveries_webhook_id_state_number_index ON webhook_deliveries (webhook_id, state, number);
 CREATE INDEX webhooks_project_id_index ON webhooks (project_id);
-INSERT INTO "alembic_version" VALUES ('0041', '0022');
+INSERT INTO "alembic_version" VALUES ('0042', '0022');
 CREATE TABLE history.batches (
 	id BLOB NOT NULL, 
 	CONSTRAINT batches_primary PRIMARY KEY (id)

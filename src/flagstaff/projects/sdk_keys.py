@@ -37,7 +37,8 @@ class SdkKey:
     """An SDK key of an environment, without its secret, of which `hint` are the last characters.
 
     `creator_email` is None if the account does not exist any more. `last_used_at` is known to within minutes. The key
-    that it replaces may have been revoked.
+    that it replaces may have been revoked. Only pages at `allowed_origins` may use a browser's key, or all if there are
+    none (projects/key_origins.py).
     """
 
     id: UUID
@@ -53,6 +54,7 @@ class SdkKey:
     expires_at: datetime | None
     last_used_at: datetime | None = None
     replaces_id: UUID | None = None
+    allowed_origins: tuple[str, ...] = ()
 
     def has_expired(self, now: datetime) -> bool:
         """Return whether the key is not accepted any more at this moment."""
@@ -60,11 +62,15 @@ class SdkKey:
 
 
 class KeyInForce(NamedTuple):
-    """The part of an SDK key that the hot path needs: it is accepted until it expires."""
+    """The part of an SDK key that the hot path needs: it is accepted until it expires, from pages at these origins.
+
+    `allowed_origins` is None if all pages may use it.
+    """
 
     key_id: UUID
     kind: KeyKind
     expires_at: datetime | None
+    allowed_origins: frozenset[str] | None = None
 
 
 def new_environment_key(project_id: UUID, environment: str) -> str:

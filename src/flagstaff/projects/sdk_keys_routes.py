@@ -1,9 +1,9 @@
 """HTTP of SDK keys of environments. A response is sent once all instances accept a new key, or none a revoked one."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import Depends
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -11,11 +11,23 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, EnvironmentKey, GivenMoment, Moment, Name, Uuid, converted
+from flagstaff.api.schemas import (
+    Body,
+    EnvironmentKey,
+    GivenMoment,
+    Moment,
+    Name,
+    Update,
+    Uuid,
+    at_most,
+    converted,
+    optional,
+)
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
+from flagstaff.projects.key_origins import ORIGIN_MAX_LENGTH, ORIGIN_PATTERN, ORIGINS_MAX, check_different, check_origin
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.sdk_keys import PATTERN, KeyKind, SdkKey
@@ -30,6 +42,24 @@ Kind = Annotated[
     Field(
         description="`browser` for keys that end users can read: it only returns the results of flags for one "
         "user. `server` for all other keys."
+    ),
+]
+AllowedOrigins = Annotated[
+    list[
+        Annotated[
+            str,
+            AfterValidator(check_origin),
+            Field(json_schema_extra={"minLength": 1, "maxLength": ORIGIN_MAX_LENGTH, "pattern": ORIGIN_PATTERN}),
+        ]
+    ],
+    at_most(ORIGINS_MAX),
+    AfterValidator(check_different),
+    Field(
+        json_schema_extra={"maxItems": ORIGINS_MAX, "uniqueItems": True},
+        description="Only for keys of the kind `browser`: the origins of the pages that may use the key, as browsers "
+        "send them, such as `https://shop.example.com` or `http://localhost:5173`. `https://*.example.com` stands for "
+        "all names with one label more. Requests of other pages get a 403. If the list is empty, every page may use "
+        "the key. Requests without an `Origin` header are always accepted.",
     ),
 ]
 
@@ -47,10 +77,33 @@ class NewSdkKey(Body):
         description="The id of the key of the same environment that this one replaces. Revoke that key when "
         "applications no longer use it.",
     )
+    allowed_origins: AllowedOrigins | None = Field(
+        default=None, description="By default, those of the key that it replaces, if it does, and otherwise none."
+    )
 
     def wanted(self) -> WantedKey:
         """The key for the service."""
-        return WantedKey(self.name, self.environment, KeyKind(self.kind), self.expires_at, self.replaces)
+        origins = None if self.allowed_origins is None else tuple(self.allowed_origins)
+        return WantedKey(self.name, self.environment, KeyKind(self.kind), self.expires_at, self.replaces, origins)
+
+
+class SdkKeyUpdate(Update):
+    """The fields to change."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("id", "environment", "kind", "hint", "created_by", "created_at"),
+            *("expires_at", "last_used_at", "replaces"),
+        }
+    )
+
+    name: Name = optional()
+    allowed_origins: AllowedOrigins = optional()
+
+    def wanted(self) -> dict[str, Any]:
+        """The given fields for the service."""
+        given = self.given()
+        return given | ({"allowed_origins": tuple(given["allowed_origins"])} if "allowed_origins" in given else {})
 
 
 class SdkKeyOut(TaggedOut):
@@ -66,6 +119,7 @@ class SdkKeyOut(TaggedOut):
     expires_at: Moment | None
     last_used_at: Moment | None = Field(description="When the key was last used, accurate to a few minutes.")
     replaces: Uuid | None = Field(description="The id of the key that it replaces, which may have been revoked since.")
+    allowed_origins: AllowedOrigins
 
 
 class CreatedSdkKeyOut(SdkKeyOut):
@@ -86,6 +140,7 @@ def _view(key: SdkKey) -> dict[str, Any]:
         "expires_at": format_moment(key.expires_at) if key.expires_at else None,
         "last_used_at": format_moment(key.last_used_at) if key.last_used_at else None,
         "replaces": key.replaces_id,
+        "allowed_origins": key.allowed_origins,
     }
 
 
@@ -131,6 +186,23 @@ async def create_sdk_key(project_id: Id, body: NewSdkKey, actor: CurrentActor, s
 async def get_sdk_key(project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service) -> Response:
     """One SDK key without its secret. You need the permission in the key's environment."""
     return tagged_response(_view(await sdk_keys.get_key(actor, project_id, key_id)))
+
+
+@router.put(
+    "/{key_id}",
+    response_model=SdkKeyOut,
+    responses=problems(400, 401, 404, 413, 503),
+)
+@writes(Permission.KEYS_ROTATE, place="environment", body_max_bytes=SMALL_BODY, reports_revision=True)
+async def update_sdk_key(
+    project_id: Id, key_id: Id, body: SdkKeyUpdate, actor: CurrentActor, sdk_keys: Service, precondition: IfMatch
+) -> Response:
+    """Rename an SDK key, or change its allowed origins. You need the permission in the key's environment.
+
+    Every instance refuses and accepts pages by the new list immediately. Streams of pages that are no longer allowed
+    are closed.
+    """
+    return tagged_response(_view(await sdk_keys.update_key(actor, project_id, key_id, precondition, **body.wanted())))
 
 
 @router.delete(

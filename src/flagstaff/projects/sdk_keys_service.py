@@ -5,8 +5,9 @@ whoever made it, because applications use it.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -29,7 +30,8 @@ from flagstaff.values.errors import forbidden, invalid_field
 class WantedKey:
     """A key to create: the environment by its key, and None for the expiry means never.
 
-    With `replaces_id`, it takes the place of another key of the environment, which still has to be revoked.
+    With `replaces_id`, it takes the place of another key of the environment, which still has to be revoked. Pages at
+    `allowed_origins` may use it; None means those of the key that it replaces, or else all.
     """
 
     name: str
@@ -37,6 +39,7 @@ class WantedKey:
     kind: KeyKind
     expires_at: datetime | None
     replaces_id: UUID | None = None
+    allowed_origins: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,8 @@ class SdkKeys:
         """Create a key; returned together with its text, which is not stored.
 
         Raises:
-            Error: INVALID for an unknown environment, an expiry in the past or a key to replace that is not one of the
-                environment's, FORBIDDEN, CONFLICT without room.
+            Error: INVALID for an unknown environment, an expiry in the past, a key to replace that is not one of the
+                environment's, or origins of a server's key, FORBIDDEN, CONFLICT without room.
         """
         now = self.now()
         if wanted.expires_at is not None and wanted.expires_at <= now:
@@ -84,8 +87,7 @@ class SdkKeys:
             connection = transaction.connection
             _, member = await open_member(connection, actor, project_id, for_update=True)
             environment = await _open_environment(connection, member, project_id, wanted.environment)
-            if wanted.replaces_id is not None:
-                await _require_replaceable(connection, project_id, environment, wanted.replaces_id)
+            replaced = await _find_replaceable(connection, project_id, environment, wanted.replaces_id)
             await self._make_room(transaction, actor, project_id)
             text = new_environment_key(project_id, environment.key)
             key = SdkKey(
@@ -101,20 +103,41 @@ class SdkKeys:
                 created_at=now,
                 expires_at=wanted.expires_at,
                 replaces_id=wanted.replaces_id,
+                allowed_origins=_origins_of(wanted, replaced),
             )
             await sdk_keys_store.create_key(connection, key, hash_sdk_key(text))
             await record(transaction, change_of(actor, "sdk_key.created", now, _scope(key), after=key))
         return key, text
+
+    async def update_key(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        key_id: UUID,
+        precondition: Precondition[SdkKey] = ANY_STATE,
+        **values: Any,
+    ) -> SdkKey:
+        """Update those of a key's fields that are given: its name, and the origins that are allowed.
+
+        Raises:
+            Error: INVALID for origins of a server's key, NOT_FOUND, FORBIDDEN.
+        """
+        async with self.database.transaction() as transaction:
+            key = await _open_key(transaction.connection, actor, project_id, key_id, precondition)
+            _require_no_origins_of_server(key.kind, values.get("allowed_origins"))
+            updated = replace(key, **values)
+            if updated != key:
+                await sdk_keys_store.update_key(transaction.connection, updated)
+                change = change_of(actor, "sdk_key.updated", self.now(), _scope(key), before=key, after=updated)
+                await record(transaction, change)
+        return updated
 
     async def revoke_key(
         self, actor: Actor, project_id: UUID, key_id: UUID, precondition: Precondition[SdkKey] = ANY_STATE
     ) -> None:
         """Revoke a key; raises Error NOT_FOUND, FORBIDDEN."""
         async with self.database.transaction() as transaction:
-            _, member = await open_member(transaction.connection, actor, project_id, for_update=True)
-            key = await sdk_keys_store.get_key(transaction.connection, project_id, key_id)
-            require(member, Permission.KEYS_ROTATE, key.environment)
-            await precondition.require(transaction.connection, key, key_id, project_id)
+            key = await _open_key(transaction.connection, actor, project_id, key_id, precondition)
             await self._delete(transaction, actor, key)
 
     async def write_last_used(self, key_ids: Collection[UUID]) -> None:
@@ -149,12 +172,43 @@ async def _open_environment(connection: Connection, member: Member, project_id: 
     return environment
 
 
-async def _require_replaceable(
-    connection: Connection, project_id: UUID, environment: Environment, key_id: UUID
-) -> None:
-    present = await sdk_keys_store.list_keys(connection, project_id)
-    if not any(key.id == key_id and key.environment_id == environment.id for key in present):
-        raise invalid_field("replaces", "must be the id of an SDK key of the same environment")
+async def _open_key(
+    connection: Connection, actor: Actor, project_id: UUID, key_id: UUID, precondition: Precondition[SdkKey]
+) -> SdkKey:
+    """A key that the actor may change; raises Error NOT_FOUND, FORBIDDEN."""
+    _, member = await open_member(connection, actor, project_id, for_update=True)
+    key = await sdk_keys_store.get_key(connection, project_id, key_id)
+    require(member, Permission.KEYS_ROTATE, key.environment)
+    await precondition.require(connection, key, key_id, project_id)
+    return key
+
+
+async def _find_replaceable(
+    connection: Connection, project_id: UUID, environment: Environment, key_id: UUID | None
+) -> SdkKey | None:
+    """The key to replace, if there is one; raises Error INVALID."""
+    if key_id is None:
+        return None
+    for key in await sdk_keys_store.list_keys(connection, project_id):
+        if key.id == key_id and key.environment_id == environment.id:
+            return key
+    raise invalid_field("replaces", "must be the id of an SDK key of the same environment")
+
+
+def _origins_of(wanted: WantedKey, replaced: SdkKey | None) -> tuple[str, ...]:
+    """The allowed origins of a new key; raises Error INVALID."""
+    _require_no_origins_of_server(wanted.kind, wanted.allowed_origins)
+    if wanted.allowed_origins is None and replaced is not None and wanted.kind is KeyKind.BROWSER:
+        return replaced.allowed_origins
+    return wanted.allowed_origins or ()
+
+
+def _require_no_origins_of_server(kind: KeyKind, origins: Collection[str] | None) -> None:
+    if origins and kind is KeyKind.SERVER:
+        raise invalid_field(
+            "allowed_origins",
+            "must be empty for a key of the kind server, which pages must not have; use a key of the kind browser",
+        )
 
 
 def _scope(key: SdkKey) -> Scope:

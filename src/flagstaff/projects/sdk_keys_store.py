@@ -30,6 +30,7 @@ _key = (
         _columns.expires_at,
         _columns.last_used_at,
         _columns.replaces_id,
+        _columns.allowed_origins,
     )
     .join_from(tables.sdk_keys, tables.environments)
     .outerjoin(tables.accounts, tables.accounts.c.id == _columns.creator_id)
@@ -38,7 +39,14 @@ _key = (
 _by_age = _key.order_by(_columns.created_at.desc(), _columns.id.desc())
 _by_id = _key.where(_columns.id == sa.bindparam("key_id"))
 _in_force = (
-    sa.select(_columns.environment_id, _columns.key_hash, _columns.id, _columns.kind, _columns.expires_at)
+    sa.select(
+        _columns.environment_id,
+        _columns.key_hash,
+        _columns.id,
+        _columns.kind,
+        _columns.expires_at,
+        _columns.allowed_origins,
+    )
     .join_from(tables.sdk_keys, tables.environments)
     .where(_environments.project_id == sa.bindparam("project"))
 )
@@ -59,6 +67,7 @@ async def create_key(connection: AsyncConnection, key: SdkKey, key_hash: bytes) 
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "replaces_id": key.replaces_id,
+        "allowed_origins": list(key.allowed_origins),
     }
     await connection.execute(tables.sdk_keys.insert().values(values))
 
@@ -77,6 +86,12 @@ async def get_key(connection: AsyncConnection, project_id: UUID, key_id: UUID) -
     return _from_row(row)
 
 
+async def update_key(connection: AsyncConnection, key: SdkKey) -> None:
+    """Update a key's name and the origins of the pages that may use it."""
+    update = tables.sdk_keys.update().where(_columns.id == key.id)
+    await connection.execute(update.values(name=key.name, allowed_origins=list(key.allowed_origins)))
+
+
 async def delete_key(connection: AsyncConnection, key_id: UUID) -> None:
     """Delete a key."""
     await connection.execute(tables.sdk_keys.delete().where(_columns.id == key_id))
@@ -86,7 +101,8 @@ async def list_keys_in_force(connection: AsyncConnection, project_id: UUID) -> M
     """The keys of a project by their hashes, by the ids of their environments."""
     found: defaultdict[UUID, dict[bytes, KeyInForce]] = defaultdict(dict)
     for row in await connection.execute(_in_force, {"project": project_id}):
-        found[row.environment_id][row.key_hash] = KeyInForce(row.id, KeyKind(row.kind), row.expires_at)
+        origins = frozenset(row.allowed_origins) or None
+        found[row.environment_id][row.key_hash] = KeyInForce(row.id, KeyKind(row.kind), row.expires_at, origins)
     return found
 
 
@@ -118,4 +134,5 @@ def _from_row(row: sa.Row[*tuple[Any, ...]]) -> SdkKey:
         expires_at=row.expires_at,
         last_used_at=row.last_used_at,
         replaces_id=row.replaces_id,
+        allowed_origins=tuple(row.allowed_origins),
     )

@@ -11,6 +11,7 @@ from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.caller_counts import CallerCounts
 from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.known_sdk_keys import Access
+from flagstaff.serving.page_origins import Headers, require_allowed
 from flagstaff.serving.refetches import Refetches
 from flagstaff.values.errors import Code, Error
 
@@ -62,7 +63,7 @@ class KeyAccess:
         """
         access = await self.find(key) if key else None
         self.count(scope, access, name, reports=reports)
-        opened, environment = check_access(access, kinds)
+        opened, environment = check_access(access, scope["headers"], kinds)
         self.callers.add(self.callers.identify(scope, protocol, opened, environment), 1)
         return opened, environment
 
@@ -93,18 +94,20 @@ class KeyAccess:
 
 
 async def open_access(
-    find: Find, key: str, kinds: Collection[KeyKind] = ANY_KIND
+    find: Find, key: str, headers: Headers, kinds: Collection[KeyKind] = ANY_KIND
 ) -> tuple[Access, EnvironmentSnapshot]:
     """Return a key's access and the environment, for a request that was counted before.
 
     Raises:
-        Error: UNAUTHENTICATED for a key that is not valid or not of an environment, FORBIDDEN for one of another kind,
-            UNAVAILABLE while the environment cannot be loaded, LIMITED beyond the key's limit.
+        Error: UNAUTHENTICATED for a key that is not valid or not of an environment, FORBIDDEN for one of another kind
+            or for other pages, UNAVAILABLE while the environment cannot be loaded, LIMITED beyond the key's limit.
     """
-    return check_access(await find(key) if key else None, kinds)
+    return check_access(await find(key) if key else None, headers, kinds)
 
 
-def check_access(access: Access | None, kinds: Collection[KeyKind]) -> tuple[Access, EnvironmentSnapshot]:
+def check_access(
+    access: Access | None, headers: Headers, kinds: Collection[KeyKind]
+) -> tuple[Access, EnvironmentSnapshot]:
     """The access and its environment; raises Error UNAUTHENTICATED or FORBIDDEN."""
     if access is None:
         raise not_valid()
@@ -116,6 +119,7 @@ def check_access(access: Access | None, kinds: Collection[KeyKind]) -> tuple[Acc
             f"This SDK key of the environment {access.environment.environment_key} is of the kind {access.kind}. "
             f"Use one of the kind {' or '.join(sorted(kinds))} here.",
         )
+    require_allowed(access, headers)
     return access, access.environment
 
 

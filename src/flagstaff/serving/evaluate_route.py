@@ -12,6 +12,7 @@ from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import send_json
 from flagstaff.serving.evaluate import PATH, Evaluate, sdk_key_in
 from flagstaff.serving.known_sdk_keys import Access
+from flagstaff.serving.page_origins import require_allowed
 from flagstaff.serving.read_your_writes import ReadYourWrites
 from flagstaff.serving.revisions import demanded_in
 from flagstaff.values.errors import Error
@@ -42,6 +43,7 @@ class EvaluateRoute:
         if demanded is not None:
             await self._read_your_writes.reach(access.project, demanded)
             access = evaluate.find(sdk_key) or await evaluate.load(sdk_key)  # of the present snapshot
+        require_allowed(access, scope["headers"])
         flag_key = scope["path"].removeprefix(PATH).removeprefix("/")
         try:
             answered = evaluate.answer_flag(access, body, flag_key) if flag_key else evaluate.answer(access, body)

@@ -5,7 +5,7 @@ serving/streams.py writes the other events.
 
 import random
 from asyncio import Transport
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -15,8 +15,10 @@ from starlette.types import Receive, Scope, Send
 from flagstaff.concurrency.pacing import pause
 from flagstaff.http.connections.protocol import TRANSPORT
 from flagstaff.http.responses import IS_STREAM
+from flagstaff.projects.sdk_keys import KeyInForce
 from flagstaff.serving.applications import Client
 from flagstaff.serving.callers import Caller
+from flagstaff.serving.page_origins import may_use
 from flagstaff.values.errors import Error
 
 UNREAD_MAX_BYTES = 64 * 1024  # what a client may leave unread before another event closes its connection
@@ -38,11 +40,12 @@ _POLL_MILLISECONDS = (15_000, 25_000)
 class Stream:
     """An open connection whose response's head has been sent, and whose body is sent in chunks.
 
-    It ends when the SDK key `key_id` is revoked, unless it was opened by something else, and at `expires_at`, unless
-    that is None. `client` is the application that reads it, if it says which it is, and `caller` is who asked for it,
-    unless that was a person. `unread_max_bytes` may be left unread when another event is sent. While the first event
-    `is_beginning`, others are left out, and `has_missed` tells that there was one. `sent` is the revision of the last
-    event that was written. A stream that `ends` does so after its next keep-alive.
+    It ends when the SDK key `key_id` is revoked, unless it was opened by something else, or is not for pages at
+    `origin` any more, and at `expires_at`, unless that is None. `client` is the application that reads it, if it says
+    which it is, and `caller` is who asked for it, unless that was a person. `unread_max_bytes` may be left unread when
+    another event is sent. While the first event `is_beginning`, others are left out, and `has_missed` tells that there
+    was one. `sent` is the revision of the last event that was written. A stream that `ends` does so after its next
+    keep-alive.
     """
 
     transport: Transport
@@ -50,6 +53,7 @@ class Stream:
     expires_at: datetime | None = None
     client: Client | None = None
     caller: Caller | None = None
+    origin: str | None = None
     unread_max_bytes: int = UNREAD_MAX_BYTES
     is_beginning: bool = False
     has_missed: bool = False
@@ -59,6 +63,13 @@ class Stream:
     def keep_alive(self) -> bytes:
         """What is sent to show that the connection lives: a comment, which clients ignore, or an event."""
         return COMMENT
+
+    def may_go_on(self, keys: Mapping[UUID, KeyInForce]) -> bool:
+        """Return whether its key, if it has one, is among these and is for the page that has opened it."""
+        if self.key_id is None:
+            return True
+        key = keys.get(self.key_id)
+        return key is not None and may_use(key.allowed_origins, self.origin)
 
     def send_first(self, event: bytes) -> None:
         """Send a short first event at once."""

@@ -25,6 +25,7 @@ from flagstaff.serving.context import UNREADABLE
 from flagstaff.serving.entity_tags import send_accepted
 from flagstaff.serving.evaluate import CHALLENGE, environment_in, sdk_key_in
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
+from flagstaff.serving.page_origins import require_allowed
 from flagstaff.values.errors import invalid_field, not_found
 
 PATH = "/sdk/v1/events"
@@ -79,6 +80,7 @@ class EventsRoute:
         access = self._sdk_keys.known.get(sdk_key) or await self._sdk_keys.open(sdk_key)
         if access is None or (access.environment is not None and not self._sdk_keys.use(access)):
             raise _no_key()
+        require_allowed(access, scope["headers"])
         async with self._share.turn():
             request = self._read(body, client)
             if request.sdk_key not in (None, sdk_key):

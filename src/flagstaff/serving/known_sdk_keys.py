@@ -21,13 +21,17 @@ from flagstaff.values.keys import is_sdk_key
 
 
 class Access(NamedTuple):
-    """The access of a valid SDK key: to one environment, or to all with the project's own key, which has no id."""
+    """The access of a valid SDK key: to one environment, or to all with the project's own key, which has no id.
+
+    With `allowed_origins`, it is only for pages there (serving/page_origins.py).
+    """
 
     key_id: UUID | None
     kind: KeyKind
     project: ProjectSnapshot
     environment: EnvironmentSnapshot | None
     expires_at: datetime | None = None
+    allowed_origins: frozenset[str] | None = None
 
 
 class SdkKeys:
@@ -194,5 +198,5 @@ def _opened_by(project: ProjectSnapshot) -> dict[bytes, Access]:
     opened = {hash_sdk_key(project.sdk_key): Access(None, KeyKind.SERVER, project, None)}
     for environment in project.environments.values():
         for key_hash, key in environment.sdk_keys.items():
-            opened[key_hash] = Access(key.key_id, key.kind, project, environment, key.expires_at)
+            opened[key_hash] = Access(key.key_id, key.kind, project, environment, key.expires_at, key.allowed_origins)
     return opened

@@ -256,8 +256,8 @@ class Streams:
             del self._news[topic]
             await in_pieces(self._end(tuple(opened.streams)))
             return True
-        allowed = {None, *(key.key_id for key in environment.sdk_keys.values())}
-        await in_pieces(self._end([stream for stream in opened.streams if stream.key_id not in allowed]))
+        keys = {key.key_id: key for key in environment.sdk_keys.values()}
+        await in_pieces(self._end([stream for stream in opened.streams if not stream.may_go_on(keys)]))
         try:
             event = await opened.feed.news(environment)
         except Error as error:

@@ -32,7 +32,10 @@ MALFORMED: list[tuple[Json, dict[str, str]]] = [
     ({**BODY, "kind": ["server"]}, {"kind": "must be 'server' or 'browser'"}),
     (
         {**BODY, "key": "my-own"},
-        {"key": "is not a known field; known fields are name, environment, kind, expires_at, replaces"},
+        {
+            "key": "is not a known field; known fields are name, environment, kind, expires_at, replaces, "
+            "allowed_origins"
+        },
     ),
     ({**BODY, "expires_at": "2026-11-20T10:00:00Z"}, {"expires_at": "must be in the future"}),
 ]
@@ -77,6 +80,7 @@ async def test_a_key_is_shown_once_and_only_its_hash_is_stored(
         "expires_at": expires_at,
         "last_used_at": None,
         "replaces": None,
+        "allowed_origins": [],
     }
     listed = await ada.get(keys_path(project))
     assert listed.json() == [made]

@@ -11,7 +11,7 @@ from flagstaff.serving.stream_tokens import PERIOD_SECONDS
 from tests.support.api import Caller, Json, flag_path
 from tests.support.clock import Clock
 from tests.support.event_streams import keep_alive
-from tests.support.sdk_keys import KeyMaker
+from tests.support.sdk_keys import KeyMaker, create_key, keys_path
 from tests.web.streams.conftest import Streamer
 
 PATH = "/ofrep/v1/evaluate/flags"
@@ -288,6 +288,34 @@ async def test_a_stream_ends_when_its_key_is_revoked_and_opens_no_more(
     await keys.revoke_all(project)
     assert await stream.is_over()
     assert (await streamer.client.get(path)).status_code == 401
+
+
+@pytest.mark.both_databases
+async def test_a_stream_ends_when_its_page_is_not_allowed_any_more_and_opens_only_for_allowed_ones(
+    client: Caller, ada: Caller, streamer: Streamer, project: Json
+) -> None:
+    shop, blog = "https://shop.example.com", "https://blog.example.com"
+    key = await create_key(ada, project, kind="browser", allowed_origins=[shop, blog])
+    path = await stream_path(client, key["key"])
+    for origin, reason in (
+        ("https://evil.example", "not for pages at the origin https://evil.example"),
+        ("null", "hides"),
+    ):
+        refused = await streamer.client.get(path, headers={"origin": origin})
+        assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (403, "*")
+        assert reason in refused.json()["errorDetails"]
+    of_shop, of_blog, of_app = (
+        await streamer.open(path, origin=shop),
+        await streamer.open(path, origin=blog),
+        await streamer.open(path),
+    )
+    changed = await ada.put(f"{keys_path(project)}/{key['id']}", json={"allowed_origins": [blog]})
+    assert await of_shop.is_over()
+    assert (await streamer.client.get(path, headers={"origin": shop})).status_code == 403
+    for stream in (of_blog, of_app):
+        assert await stream.next() == told(changed.headers["flagstaff-revision"])
+    await ada.put(f"{keys_path(project)}/{key['id']}", json={"allowed_origins": []})
+    await streamer.open(path, origin=shop)
 
 
 @pytest.mark.both_databases

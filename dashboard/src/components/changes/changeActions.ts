@@ -43,6 +43,7 @@ export const ACTIONS = Object.keys({
   "environment.reordered": true,
   "environment.deleted": true,
   "sdk_key.created": true,
+  "sdk_key.updated": true,
   "sdk_key.revoked": true,
   "webhook.created": true,
   "webhook.updated": true,

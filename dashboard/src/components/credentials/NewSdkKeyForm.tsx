@@ -10,6 +10,7 @@ import { sdkKeys as texts } from "../../texts/sdkKeys";
 import { DialogForm } from "../shared/DialogForm";
 import { ExpiryFields } from "./ExpiryFields";
 import { NameField } from "../shared/fields";
+import { OriginsField } from "./OriginsField";
 
 interface Props {
   readonly projectId: string;
@@ -29,6 +30,7 @@ export function NewSdkKeyForm({ projectId, environments, onCreated, onClose }: P
       kind: "server",
       expires_at: "never",
       date: "",
+      allowed_origins: [],
     },
     validate: {
       date: (date, { expires_at: choice }) => (choice === "date" && !isDay(date) ? texts.dateMissing : null),
@@ -49,6 +51,7 @@ export function NewSdkKeyForm({ projectId, environments, onCreated, onClose }: P
         data={KINDS.map((value) => ({ value, label: texts.kinds[value] }))}
         {...form.getInputProps("kind")}
       />
+      {form.values.kind === "browser" && <OriginsField {...form.getInputProps("allowed_origins")} />}
       <ExpiryFields
         choice={form.values.expires_at}
         select={form.getInputProps("expires_at")}

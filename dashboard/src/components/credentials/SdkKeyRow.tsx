@@ -7,16 +7,19 @@ import { callerInWords, lastUseOf } from "../../lib/callers";
 import { expiryOf } from "./expiry";
 import { inFull } from "../../lib/time";
 import { type DialogProps, useDialog } from "../../lib/hooks/useDialog";
+import { t } from "../../texts";
 import { tokens as tokenTexts } from "../../texts/tokens";
 import { rotation as rotationTexts, sdkKeys as texts } from "../../texts/sdkKeys";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
 import { lateDialog } from "../shared/lateDialog";
 import { KeyUse, useKeyCallers } from "./KeyUse";
+import { draftOfSdkKey } from "./sdkKeyDrafts";
 import { ReplacedKeyDialog } from "./ReplacedKeyDialog";
 import classes from "../shared/ListRows.module.css";
 import { useNow, When } from "../shared/When";
 
+const EditSdkKeyDialog = lateDialog(() => import("./EditSdkKeyDialog").then((module) => module.EditSdkKeyDialog));
 const RotateDialog = lateDialog(() => import("./RotateDialog").then((module) => module.RotateDialog));
 
 interface Props {
@@ -32,7 +35,9 @@ interface Props {
 export function SdkKeyRow({ projectId, environment, sdkKey, replaced, onRevoked }: Props) {
   const rotating = useDialog();
   const revocation = useDialog();
+  const editing = useDialog(draftOfSdkKey(sdkKey));
   const expiry = expiryOf(sdkKey, useNow());
+  const button = { needs: "keys:rotate", within: environment, variant: "default", size: "compact-sm" } as const;
   return (
     <li className={classes.row}>
       <div className={classes.label}>
@@ -43,6 +48,9 @@ export function SdkKeyRow({ projectId, environment, sdkKey, replaced, onRevoked 
           {texts.in(environment?.name ?? sdkKey.environment)} · {texts.hint(sdkKey.hint)} ·{" "}
           {expiryInWords(sdkKey, expiry === "expired")}
         </span>
+        {sdkKey.allowed_origins.length > 0 && (
+          <span className={`${classes.details} break`}>{texts.onlyFrom(sdkKey.allowed_origins)}</span>
+        )}
         <span className={classes.details}>
           {sdkKey.last_used_at === null ? (
             tokenTexts.neverUsed
@@ -58,28 +66,20 @@ export function SdkKeyRow({ projectId, environment, sdkKey, replaced, onRevoked 
       </div>
       <Group gap="xs">
         {expiry !== "expired" && (
-          <GuardedButton
-            needs="keys:rotate"
-            within={environment}
-            variant="default"
-            size="compact-sm"
-            label={rotationTexts.rotateOf(sdkKey.name)}
-            onClick={rotating.open}
-          >
-            {rotationTexts.rotate}
-          </GuardedButton>
+          <>
+            <GuardedButton {...button} label={texts.edit(sdkKey.name)} onClick={editing.open}>
+              {t.edit}
+            </GuardedButton>
+            <GuardedButton {...button} label={rotationTexts.rotateOf(sdkKey.name)} onClick={rotating.open}>
+              {rotationTexts.rotate}
+            </GuardedButton>
+          </>
         )}
-        <GuardedButton
-          needs="keys:rotate"
-          within={environment}
-          variant="default"
-          size="compact-sm"
-          label={tokenTexts.revokeOf(sdkKey.name)}
-          onClick={revocation.open}
-        >
+        <GuardedButton {...button} label={tokenTexts.revokeOf(sdkKey.name)} onClick={revocation.open}>
           {tokenTexts.revoke}
         </GuardedButton>
       </Group>
+      <EditSdkKeyDialog {...{ projectId, sdkKey }} {...editing.props} />
       <RotateDialog {...{ projectId, environment, sdkKey }} onRevoke={revocation.open} {...rotating.props} />
       <RevokeDialog {...{ projectId, environment, sdkKey, onRevoked }} {...revocation.props} />
     </li>

@@ -5,6 +5,14 @@ import type { SdkKey } from "../../api/sdkKeys";
 import { environmentsWith, rotatedKeyOf, rotationOf, sdkKeyOf } from "./sdkKeyDrafts";
 
 const NOW = Date.parse("2026-11-20T10:00:00Z");
+const ORIGINS = ["https://shop.example.com"];
+const DRAFT = {
+  name: "Shop",
+  environment: "staging",
+  expires_at: "never",
+  date: "",
+  allowed_origins: ORIGINS,
+} as const;
 const environments = ["production", "staging"].map((key) => ({ key, name: key })) as Environment[];
 const own: OwnPermissions = {
   role: "viewer",
@@ -14,11 +22,15 @@ const own: OwnPermissions = {
 };
 
 it("creates a key that expires after the chosen days, or never", () => {
-  const draft = { name: "Shop", environment: "staging", kind: "browser", expires_at: "30", date: "" } as const;
+  const draft = { ...DRAFT, kind: "browser", expires_at: "30" } as const;
   const { expires_at: at, ...rest } = sdkKeyOf(draft, NOW);
-  expect(rest).toEqual({ name: "Shop", environment: "staging", kind: "browser" });
+  expect(rest).toEqual({ name: "Shop", environment: "staging", kind: "browser", allowed_origins: ORIGINS });
   expect(at).toBe("2026-12-20T10:00:00.000Z");
   expect(sdkKeyOf({ ...draft, expires_at: "never" }, NOW).expires_at).toBeNull();
+});
+
+it("creates a server’s key without the origins that were entered for a browser’s", () => {
+  expect(sdkKeyOf({ ...DRAFT, kind: "server" }, NOW).allowed_origins).toEqual([]);
 });
 
 it("offers the environments in which the account may create keys", () => {
@@ -33,6 +45,7 @@ it("replaces a key by one of the same kind that works for about as long", () => 
     name: "Shop",
     environment: "staging",
     kind: "browser",
+    allowed_origins: ORIGINS,
     created_at: "2026-01-01T00:00:00Z",
     expires_at: "2026-04-01T00:00:00Z",
   } as SdkKey;
@@ -44,6 +57,7 @@ it("replaces a key by one of the same kind that works for about as long", () => 
     name: "Shop 2",
     environment: "staging",
     kind: "browser",
+    allowed_origins: ORIGINS,
     expires_at: "2026-12-20T10:00:00.000Z",
     replaces: "old",
   });

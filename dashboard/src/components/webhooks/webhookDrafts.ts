@@ -42,7 +42,7 @@ export const EVENTS: readonly string[] = [
     ],
     environment: ["created", "updated", "deleted"],
     project: ["updated", "key_regenerated"],
-    sdk_key: ["created", "revoked"],
+    sdk_key: ["created", "updated", "revoked"],
     member: ["added", "updated", "removed", "joined"],
     invitation: ["created", "sent", "accepted", "deleted"],
     token: ["created", "deleted"],

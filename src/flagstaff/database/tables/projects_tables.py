@@ -112,6 +112,7 @@ sdk_keys = sa.Table(
     sa.Column("expires_at", Moment),
     sa.Column("last_used_at", Moment),
     sa.Column("replaces_id", sa.Uuid),  # of the key that it replaces, which may have been revoked since
+    sa.Column("allowed_origins", sa.JSON(none_as_null=True), nullable=False, server_default="[]"),
 )
 
 # The responses to requests with an Idempotency-Key; `status` and `body` are filled in before the commit. `outcome` says

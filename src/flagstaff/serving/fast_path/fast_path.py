@@ -33,6 +33,7 @@ from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.entity_tags import tag_header
 from flagstaff.serving.fast_path.endpoints import FastEndpoint
 from flagstaff.serving.known_sdk_keys import Access
+from flagstaff.serving.page_origins import may_use, origin_in
 from flagstaff.serving.revisions import DEMAND
 from flagstaff.values.errors import Error
 
@@ -198,7 +199,8 @@ class FastPathProtocol(BoundedProtocol):
         request_id = fast_path.choose_id(head.request_id)
         client = self._client or fast_path.limits.client_of(self.client, head.headers)
         try:
-            answered = endpoint.answer(access, body, head.conditions, client)
+            is_allowed = access.allowed_origins is None or may_use(access.allowed_origins, origin_in(head.headers))
+            answered = endpoint.answer(access, body, head.conditions, client) if is_allowed else None
         except Error as error:
             self._count_refused(error, head, access, client)
             self._answer_otherwise(endpoint.form(problem_of(error, request_id)), head, request_id, marks)

@@ -54,7 +54,7 @@ class Ofrep:
         if demanded is None:
             return access, environment
         await self._read_your_writes.reach(access.project, demanded)
-        return await open_access(self._open_again, credential)
+        return await open_access(self._open_again, credential, headers)
 
     async def _open_again(self, key: str) -> Access | None:
         return self.find(key) or await self._open(key)

@@ -24,6 +24,7 @@ from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.event_stream import COMMENT, Stream, event, send_events, serve_stream
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
 from flagstaff.serving.ofrep.errors import STREAMS_PATH
+from flagstaff.serving.page_origins import Headers, origin_in, require_allowed
 from flagstaff.serving.refetches import Refetches
 from flagstaff.serving.stream_tokens import KeyName, StreamToken, StreamTokens
 from flagstaff.serving.streams import Streams, Topic
@@ -152,7 +153,8 @@ class OfrepStreamRoute:
             self._key_access.count(scope, None)
         else:
             self._key_access.count_stream(scope, access)
-        key, environment = _opened(access)
+        headers = scope["headers"]
+        key, environment = _opened(access, headers)
         self._streams.require_open()
         callers = self._key_access.callers
         caller = callers.identify(scope, SdkProtocol.STREAM, key, environment)
@@ -164,10 +166,12 @@ class OfrepStreamRoute:
 
         async def begin(stream: Stream) -> bytes:
             assert isinstance(stream, HintStream)
-            _, environment = _opened(await self._find(token))
+            _, environment = _opened(await self._find(token), headers)
             return self._open(topic, stream, environment, fields)
 
-        make_stream = partial(HintStream, key_id=key.key_id, expires_at=key.expires_at, caller=caller)
+        make_stream = partial(
+            HintStream, key_id=key.key_id, expires_at=key.expires_at, caller=caller, origin=origin_in(headers)
+        )
         end = partial(self._streams.close, topic)
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
 
@@ -190,11 +194,12 @@ class OfrepStreamRoute:
         return None if token is None or token.has_expired else await self._sdk_keys.find_by_id(*token.key)
 
 
-def _opened(access: Access | None) -> tuple[Access, EnvironmentSnapshot]:
+def _opened(access: Access | None, headers: Headers) -> tuple[Access, EnvironmentSnapshot]:
     if access is None or access.key_id is None or access.environment is None:
         raise UnauthenticatedError(
             "The token of this stream is not valid or has expired. Fetch the flags again for a new one.", CHALLENGE
         )
+    require_allowed(access, headers)
     return access, access.environment
 
 

@@ -128,7 +128,7 @@ class StreamingRoute:
         while True:
             flags = await self._flags.current(environment)
             # Awaits nothing, because the key's project is loaded.
-            _, environment = await open_access(self._key_access.find, key, SERVER_ONLY)
+            _, environment = await open_access(self._key_access.find, key, (), SERVER_ONLY)
             if not self._streams.is_ahead(topic, flags.revision):
                 make_feed = partial(Features, self._flags)
                 feed = self._streams.open(topic, stream, environment, flags.revision, make_feed)
