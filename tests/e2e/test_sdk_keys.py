@@ -152,6 +152,78 @@ async def test_a_key_is_rotated_while_its_use_is_watched_and_then_revoked(ada: P
     assert [(await ada.api.evaluate(each)).status_code for each in (old["key"], new)] == [401, 200]
 
 
+async def test_a_browsers_key_has_allowed_origins_which_are_shown_changed_and_kept_by_a_rotation(
+    ada: Person, project: Json
+) -> None:
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    origins = dialog.get_by_label("Allowed origins (optional)")
+    await page.goto(page_of(project))
+    await page.get_by_role("button", name="New SDK key").press("Enter")
+    await page.keyboard.type("Shop")
+    await expect(dialog.get_by_label("Kind")).to_have_value("server")
+    await expect(origins).to_have_count(0)
+    await dialog.get_by_label("Kind").select_option("Browser")
+    await origins.fill("https://shop.example.com/")
+    await dialog.get_by_role("button", name="Create SDK key").click()
+    await expect(dialog).to_contain_text("Value 1 must not have a path; write https://shop.example.com")
+    assert (await ada.api.get(keys_path(project))).json() == []
+    await origins.press("Backspace")
+    await origins.press_sequentially("https://shop.example.com http://localhost:5173,")
+    await dialog.get_by_role("button", name="Create SDK key").click()
+    key = await dialog.get_by_role("region", name="The new SDK key").inner_text()
+    await dialog.get_by_role("button", name="Done").click()
+    await expect(row(ada, "Shop")).to_contain_text("For pages at https://shop.example.com, http://localhost:5173")
+    assert await statuses(ada, key) == {"https://shop.example.com": 200, "https://pr-1.example.org": 403}
+
+    await page.get_by_role("button", name="Edit Shop").press("Enter")
+    dialog = page.get_by_role("dialog", name="Edit Shop")
+    origins = dialog.get_by_label("Allowed origins (optional)")
+    await expect(dialog.get_by_role("textbox", name="Name")).to_have_value("Shop")
+    await origins.fill("https://*.org")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_contain_text("Value 3 must have a domain of two labels or more after '*.'")
+    if AXE.is_file():
+        await check(ada, "refused origins")
+    for _ in range(3):
+        await origins.press("Backspace")
+    await origins.fill("https://*.example.org")
+    await dialog.get_by_role("textbox", name="Name").fill("Previews")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_have_count(0)
+    await expect(row(ada, "Previews")).to_contain_text("For pages at https://*.example.org")
+    assert await statuses(ada, key) == {"https://shop.example.com": 403, "https://pr-1.example.org": 200}
+
+    await page.get_by_role("button", name="Rotate Previews").press("Enter")
+    await page.get_by_role("button", name="Create the new key").press("Enter")
+    new = await page.get_by_role("region", name="The new SDK key").inner_text()
+    assert await statuses(ada, new) == {"https://shop.example.com": 403, "https://pr-1.example.org": 200}
+    await ada.turn_to(page_of(project))
+    await ada.press("Changes to SDK keys")
+    await ada.sees("changed the SDK key")
+
+
+async def test_only_the_name_of_a_servers_key_can_be_edited(ada: Person, project: Json) -> None:
+    await create_key(ada.api, project, name="Checkout")
+    await ada.page.goto(page_of(project))
+    await ada.press("Edit Checkout")
+    dialog = ada.page.get_by_role("dialog", name="Edit Checkout")
+    await expect(dialog.get_by_label("Allowed origins (optional)")).to_have_count(0)
+    await dialog.get_by_role("textbox", name="Name").fill("Payments")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(row(ada, "Payments")).to_be_visible()
+
+
+async def statuses(ada: Person, key: str) -> dict[str, int]:
+    """Return the statuses of evaluations by pages of two origins."""
+    body = {"environment": "production", "context": {"user_id": "ada"}}
+    return {
+        origin: (
+            await ada.api.post("/sdk/v1/evaluate", json=body, headers={"x-sdk-key": key, "origin": origin})
+        ).status_code
+        for origin in ("https://shop.example.com", "https://pr-1.example.org")
+    }
+
+
 async def use(person: Person, key: str, user_agent: str) -> None:
     """Request flags with a key."""
     body = {"environment": "production", "context": {"user_id": "ada"}}

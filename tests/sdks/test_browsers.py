@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -34,9 +34,9 @@ class QuietHandler(SimpleHTTPRequestHandler):
         """Write nothing."""
 
 
-@pytest.fixture
-def origin() -> Iterator[str]:
-    """The address of the page."""
+@contextmanager
+def serving_page() -> Iterator[str]:
+    """Serve the page at an origin of its own, which is returned."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(CLIENTS)))
     thread = Thread(target=server.serve_forever)
     thread.start()
@@ -46,6 +46,13 @@ def origin() -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@pytest.fixture
+def origin() -> Iterator[str]:
+    """The address of the page."""
+    with serving_page() as address:
+        yield address
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Pages of another origin than the server, in Chromium: what they may send and read without a client's library."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,11 @@ import pytest
 from playwright.async_api import Page
 
 from tests.sdks import test_browsers
-from tests.sdks.test_browsers import ADA, flag_for_ada, opened
+from tests.sdks.test_browsers import ADA, flag_for_ada, opened, serving_page
 from tests.sdks.test_ofrep import shop
 from tests.support.api import Json, flag_path
 from tests.support.nginx import StoringNginx
+from tests.support.sdk_keys import create_key, keys_path
 from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
 
@@ -92,3 +94,75 @@ async def test_behind_a_proxy_that_stores_posts_clients_get_their_users_flags_an
         assert (await caller.post(f"{flag_path(flag)}/toggle")).status_code == 200
         await page.wait_for_function("!client.getBooleanValue('checkout', true)")
         await page.wait_for_function("!toggles.isEnabled('checkout')")
+
+
+EVENTS = {"environment": "production", "events": []}
+STREAM = """address => new Promise((done) => {
+  window.source = new EventSource(address);
+  source.onopen = () => done("open");
+  source.onerror = () => done(source.readyState === EventSource.CLOSED ? "refused" : "interrupted");
+})"""
+
+
+async def ask_all(page: Page, server: ServerProcess, key: str) -> dict[str, Json]:
+    """Have the page send a request in each way that a browser's key is for; return the answers by path."""
+    plain = {"method": "POST", "headers": {"content-type": "application/json"}}
+    return {
+        path: await fetch(page, server.url + path, **{**plain, **options, "headers": {**plain["headers"], **headers}})
+        for path, headers, options in (
+            ("/sdk/v1/evaluate", {"x-sdk-key": key}, {"body": '{"environment": "production"}'}),
+            ("/sdk/v1/evaluate/checkout", {"x-sdk-key": key}, {"body": '{"environment": "production"}'}),
+            ("/sdk/v1/events", {}, {"body": json.dumps({**EVENTS, "sdk_key": key}), "keepalive": True}),
+            ("/ofrep/v1/evaluate/flags", {"authorization": f"Bearer {key}"}, {"body": "{}"}),
+            ("/ofrep/v1/evaluate/flags?stream=sse", {"x-api-key": key}, {"body": "{}"}),
+            ("/ofrep/v1/evaluate/flags/checkout", {"x-api-key": key}, {"body": "{}"}),
+            ("/unleash/api/frontend", {"authorization": key}, {"body": "{}"}),
+            ("/unleash/api/frontend?userId=ada", {"authorization": key}, {"method": "GET"}),
+        )
+    }
+
+
+async def send_beacon(page: Page, server: ServerProcess, key: str) -> int:
+    """Have the page send a beacon with events; return the status, which only the browser sees."""
+    url = f"{server.url}/sdk/v1/events"
+    async with page.expect_response(url) as answer:
+        assert await page.evaluate(
+            "given => navigator.sendBeacon(...given)", [url, json.dumps({**EVENTS, "sdk_key": key})]
+        )
+    return (await answer.value).status
+
+
+async def test_a_key_with_a_list_of_origins_works_only_in_pages_there_and_others_read_why(
+    sqlite: Store, origin: str
+) -> None:
+    with serving_page() as elsewhere:
+        async with (
+            ServerProcess(sqlite) as server,
+            shop(server) as (caller, flag, _),
+            opened(origin) as page,
+            opened(elsewhere) as other,
+        ):
+            project = {"id": flag["project_id"]}
+            key = await create_key(caller, project, kind="browser", allowed_origins=[origin])
+            for path, answer in (await ask_all(other, server, key["key"])).items():
+                assert (answer["status"], f"not for pages at the origin {elsewhere}" in answer["text"]) == (
+                    403,
+                    True,
+                ), path
+            answers = await ask_all(page, server, key["key"])
+            assert {path: answer["status"] for path, answer in answers.items()} == {
+                path: 202 if path == "/sdk/v1/events" else 200 for path in answers
+            }
+            (offer,) = json.loads(answers["/ofrep/v1/evaluate/flags?stream=sse"]["text"])["eventStreams"]
+            assert await send_beacon(other, server, key["key"]) == 403
+            assert await send_beacon(page, server, key["key"]) == 202
+            address = server.url + offer["endpoint"]["requestUri"]
+            assert await other.evaluate(STREAM, address) == "refused"
+            assert await page.evaluate(STREAM, address) == "open"
+            path = f"{keys_path(project)}/{key['id']}"
+            assert (await caller.put(path, json={"allowed_origins": [elsewhere]})).status_code == 200
+            await page.wait_for_function(
+                "source.readyState === EventSource.CLOSED"
+            )  # ended, and refused when it asks again
+            assert {each["status"] for each in (await ask_all(page, server, key["key"])).values()} == {403}
+            assert {each["status"] for each in (await ask_all(other, server, key["key"])).values()} == {200, 202}

@@ -17,7 +17,7 @@ _NOT_ALLOWED = (
 )
 _OF_NO_ORIGIN = (
     "This SDK key has a list of allowed origins, and this page hides its origin or has none (Origin: null), as a local "
-    "file, a sandboxed frame, or a beacon with the policy no-referrer. Use another page, or a key without a list."
+    "file, a sandboxed frame, or a beacon of a page with a Referrer-Policy. Use another page, or a key without a list."
 )
 Headers = Iterable[tuple[bytes, bytes]]
 
