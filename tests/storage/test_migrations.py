@@ -630,7 +630,7 @@ async def test_tokens_that_could_manage_webhooks_still_can_and_a_downgrade_takes
         for token_hash, permissions in given.items():
             token = make_access_token(account, id=uuid4(), permissions=permissions)
             await create_token(transaction.connection, token, token_hash)
-    await migrate_store(store, "0040")
+    await migrate_store(store, "0039")
     await migrate_store(store)
     webhooks = (Permission.WEBHOOKS_READ, Permission.WEBHOOKS_WRITE)
     for token_hash, permissions in {**given, b"both": (*given[b"both"], *webhooks)}.items():

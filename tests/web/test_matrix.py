@@ -39,7 +39,7 @@ BODIES: dict[str, Json] = {
     "update_project_security": {"demands_second_factor": False},
     "create_environment": {"name": "Canary", "key": "canary"},
     "update_environment": {"name": "Renamed"},
-    "create_segment": {"name": "Another", "key": "another"},
+    "create_segment": {"name": "Another", "key": "another", "conditions": []},
     "update_segment": {"name": "Renamed"},
     "create_flag": _FLAG,
     "update_flag": {"name": "Renamed"},
