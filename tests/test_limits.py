@@ -208,6 +208,7 @@ TESTS: dict[str, list[str]] = {
     "restored-together": [
         "web/changes/test_restore_changes.py::test_a_body_that_makes_no_sense_is_refused_by_name",
         "web/changes/test_restore_changes.py::test_changes_that_are_too_long_together_are_refused_by_name",
+        "web/comparisons/test_undo_copy.py::test_an_operation_with_too_many_changes_is_refused_by_name",
     ],
     "causes": [
         "web/history/test_find_causes.py::test_a_body_that_makes_no_sense_is_refused_by_name",

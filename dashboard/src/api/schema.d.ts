@@ -3148,8 +3148,9 @@ export interface paths {
          *     Only the fields that the change has changed are restored. A deleted flag is restored with its rules, and a deleted
          *     rule or segment, with the same ids. This is a change of its own, which names the other in `restores`, and needs the
          *     permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
-         *     segment. It also needs `audit:read`, because the old values are those of the audit trail. A creation is not
-         *     restored.
+         *     segment. It also needs `audit:read`, because the old values are those of the audit trail.
+         *
+         *     Restoring a creation deletes what was created, unless it has been changed since (409, which names the change).
          *
          *     Requires the permissions `flags:write` and `audit:read`.
          */
@@ -3172,6 +3173,9 @@ export interface paths {
         /**
          * Restore Changes
          * @description Restore several changes together, the newest first, as if each were restored alone; or none of them.
+         *
+         *     With `batch_of`, these are all changes of the operation that made this change, such as a copy. What it created is
+         *     deleted last. The rules of a flag that it created are deleted with the flag, and are not among the `items`.
          *
          *     A dry run shows for each change what it would change, or why it cannot be restored.
          *
@@ -4828,7 +4832,7 @@ export interface components {
          * @enum {string}
          */
         Fallthrough: "rollout" | "off";
-        /** @description A field that is altered. `present` is null for a resource that comes back. */
+        /** @description A field that is altered. `present` is null for a resource that comes back, `restored` for one that is deleted. */
         FieldAlterationOut: {
             field: string;
             present: unknown;
@@ -6606,8 +6610,14 @@ export interface components {
         };
         /** @enum {string} */
         ResourceKind: "project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook";
-        /** @description The changes to put back, with the options of a restore. */
-        RestoreAllBody: {
+        /** @description The changes to put back, or one change of an operation that is put back whole, with the options of a restore. */
+        RestoreAllBody: components["schemas"]["RestoreBatch"] | components["schemas"]["RestoreChosen"];
+        /** @description The changes, newest first. */
+        RestoreAllOut: {
+            items: components["schemas"]["RestoredChangeOut"][];
+        };
+        /** @description Restores all changes of the operation that made the change `batch_of`, such as a copy. */
+        RestoreBatch: {
             /**
              * @description Only return the changes that it would make.
              * @default false
@@ -6618,11 +6628,7 @@ export interface components {
              * @default false
              */
             if_unchanged?: boolean;
-            changes: string[];
-        };
-        /** @description The changes, newest first. */
-        RestoreAllOut: {
-            items: components["schemas"]["RestoredChangeOut"][];
+            batch_of: string;
         };
         /** @description Options of a restore. */
         RestoreBody: {
@@ -6636,6 +6642,20 @@ export interface components {
              * @default false
              */
             if_unchanged?: boolean;
+        };
+        /** @description Restores the changes with these ids. */
+        RestoreChosen: {
+            /**
+             * @description Only return the changes that it would make.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
+             * @description Refuse (409) if the same fields have been changed again since.
+             * @default false
+             */
+            if_unchanged?: boolean;
+            changes: string[];
         };
         /** @description The changes that were restored, or with `dry_run` would be. */
         RestoreOut: {

@@ -8,6 +8,7 @@ from uuid import UUID
 from flagstaff.audit import changes_store
 from flagstaff.audit.changes import Change, recorded
 from flagstaff.concurrency.pacing import collect
+from flagstaff.copying.creation_plans import Together, plan_undone_flag, plan_undone_rule, plan_undone_segment
 from flagstaff.copying.restores import Alteration, read_recorded, unrestorable, values_before
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
@@ -34,19 +35,19 @@ T = TypeVar("T", Flag, Rule, Segment)
 
 
 async def plan_restore(
-    connection: Connection, member: Member, change: Change, number: int, now: datetime, *, if_unchanged: bool
+    connection: Connection, member: Member, change: Change, number: int, together: Together
 ) -> list[Alteration]:
-    """Plan the restore of a change in a project of the member.
+    """Plan the restore of a change in a project of the member, together with others.
 
     Raises:
         Error: FORBIDDEN without `audit:read` or the permission that this needs, CONFLICT if the change cannot be put
             back, INVALID if it names something that does not exist any more.
     """
-    kind, _, verb = change.action.partition(".")
+    kind = change.action.partition(".")[0]
     if kind == "segment":
         require(member, Permission.SEGMENTS_WRITE)
         require(member, Permission.AUDIT_READ)
-        return [await _plan_segment(connection, change, verb, now, if_unchanged=if_unchanged)]
+        return [await _plan_segment(connection, change, number, together)]
     if kind not in ("flag", "rule"):
         require(member, Permission.AUDIT_READ)  # only who may see the change is told what it is
         raise unrestorable("Only changes of flags, rules and segments can be restored.")
@@ -65,26 +66,20 @@ async def plan_restore(
     if change.action == "flag.deleted":
         if flag is not None:
             raise unrestorable("The flag exists again.")
-        returning = await _plan_deleted_flag(connection, change, flag_id, number, now)
+        returning = await _plan_deleted_flag(connection, change, flag_id, number, together.now)
         if len(returning) > 1:
             require(member, Permission.RULES_WRITE, environment.key)
         return returning
-    if flag is None:
-        raise unrestorable("The flag has been deleted since. Restore its deletion first.")
-    if flag.archived_at is not None and change.action != "flag.archived":
-        raise unrestorable(f"The flag {flag.key} is archived. Unarchive it first.")
-    if kind == "flag":
-        return [await _plan_flag(connection, change, flag, verb, now, if_unchanged=if_unchanged)]
-    return [await _plan_rule(connection, change, flag, verb, now, if_unchanged=if_unchanged)]
+    flag = _present(flag, "flag")
+    return [await (_plan_flag if kind == "flag" else _plan_rule)(connection, change, number, flag, together)]
 
 
-async def _plan_flag(
-    connection: Connection, change: Change, flag: Flag, verb: str, now: datetime, *, if_unchanged: bool
-) -> Alteration:
-    if verb == "created":
-        raise unrestorable("The flag did not exist before this change. Archive it instead.")
-    values = values_before(change, recorded(flag), if_unchanged=if_unchanged)
-    restored = _altered(flag, replace(flag, **values), now)
+async def _plan_flag(connection: Connection, change: Change, number: int, flag: Flag, together: Together) -> Alteration:
+    if change.action == "flag.created":
+        return await plan_undone_flag(connection, change, number, flag, together)
+    verb = _require_live(change, flag)
+    values = values_before(change, recorded(flag), if_unchanged=together.if_unchanged)
+    restored = _altered(flag, replace(flag, **values), together.now)
     if "archived_at" in values and restored.archived_at is None:
         await require_live_prerequisites(connection, restored)
     if "archived_at" in values and restored.archived_at is not None:
@@ -116,47 +111,51 @@ async def _plan_deleted_flag(
     ]
 
 
-async def _plan_rule(
-    connection: Connection, change: Change, flag: Flag, verb: str, now: datetime, *, if_unchanged: bool
-) -> Alteration:
+async def _plan_rule(connection: Connection, change: Change, number: int, flag: Flag, together: Together) -> Alteration:
+    verb = _require_live(change, flag)
     rule = await rules_store.find_rule(connection, flag.id, change.resource_id)
     if verb == "deleted":
         if rule is not None:
             raise unrestorable("The rule exists again.")
         returning = read_recorded(Rule, change.before or {})
-        returning = replace(returning, updated_at=later_than(returning.updated_at, now))
+        returning = replace(returning, updated_at=later_than(returning.updated_at, together.now))
         await _require_what_it_names(connection, flag, returning)
         return Alteration("rule.created", scope_of(flag), None, returning)
+    rule = _present(rule, "rule")
     if verb == "created":
-        raise unrestorable("The rule did not exist before this change. Delete it instead.")
-    if rule is None:
-        raise unrestorable("The rule has been deleted since. Restore its deletion first.")
-    values = values_before(change, recorded(rule), if_unchanged=if_unchanged)
-    restored = _altered(rule, replace(rule, **values), now)
+        return await plan_undone_rule(connection, change, number, flag, rule, together)
+    values = values_before(change, recorded(rule), if_unchanged=together.if_unchanged)
+    restored = _altered(rule, replace(rule, **values), together.now)
     if values.keys() & {"rule_type", "rule_value"}:  # the other may have been changed since
         require_valid_value(restored)
     await _require_what_it_names(connection, flag, restored)
     return Alteration("rule.updated", scope_of(flag), rule, restored)
 
 
-async def _plan_segment(
-    connection: Connection, change: Change, verb: str, now: datetime, *, if_unchanged: bool
-) -> Alteration:
-    project_id = change.scope.project_id
+async def _plan_segment(connection: Connection, change: Change, number: int, together: Together) -> Alteration:
+    project_id, verb = change.scope.project_id, change.action.partition(".")[2]
     assert project_id is not None
     segment = await segments_store.find_segment(connection, project_id, change.resource_id)
     if verb == "deleted":
         if segment is not None:
             raise unrestorable("The segment exists again.")
         returning = read_recorded(Segment, change.before or {})
-        returning = replace(returning, updated_at=later_than(returning.updated_at, now))
+        returning = replace(returning, updated_at=later_than(returning.updated_at, together.now))
         return Alteration("segment.created", change.scope, None, returning)
+    segment = _present(segment, "segment")
     if verb == "created":
-        raise unrestorable("The segment did not exist before this change. Delete it instead.")
-    if segment is None:
-        raise unrestorable("The segment has been deleted since. Restore its deletion first.")
-    values = values_before(change, recorded(segment), if_unchanged=if_unchanged)
-    return Alteration("segment.updated", change.scope, segment, _altered(segment, replace(segment, **values), now))
+        return await plan_undone_segment(connection, change, number, segment, together)
+    values = values_before(change, recorded(segment), if_unchanged=together.if_unchanged)
+    return Alteration(
+        "segment.updated", change.scope, segment, _altered(segment, replace(segment, **values), together.now)
+    )
+
+
+def _require_live(change: Change, flag: Flag) -> str:
+    """What the change did; raises Error CONFLICT for an archived flag, unless the change has archived it."""
+    if flag.archived_at is not None and change.action != "flag.archived":
+        raise unrestorable(f"The flag {flag.key} is archived. Unarchive it first.")
+    return change.action.partition(".")[2]
 
 
 def _permission(change: Change) -> Permission:
@@ -164,6 +163,13 @@ def _permission(change: Change) -> Permission:
     if change.action.startswith("rule."):
         return Permission.RULES_WRITE
     return Permission.FLAGS_TOGGLE if change.action == "flag.toggled" else Permission.FLAGS_WRITE
+
+
+def _present(found: T | None, kind: str) -> T:
+    """The resource; raises Error CONFLICT if it does not exist any more."""
+    if found is None:
+        raise unrestorable(f"The {kind} has been deleted since. Restore its deletion first.")
+    return found
 
 
 def _altered(present: T, restored: T, now: datetime) -> T:

@@ -24,12 +24,19 @@ class FieldAlteration:
 
 @dataclass(frozen=True, slots=True)
 class Alteration:
-    """A write of a restore, to one resource. `before` is None if the resource comes back."""
+    """A write of a restore, to one resource. `before` is None if it comes back, `after` if its creation is undone."""
 
     action: str
     scope: Scope
     before: Flag | Rule | Segment | None
-    after: Flag | Rule | Segment
+    after: Flag | Rule | Segment | None
+
+    @property
+    def resource(self) -> Flag | Rule | Segment:
+        """The flag, the rule or the segment."""
+        found = self.after or self.before
+        assert found is not None
+        return found
 
     @property
     def fields(self) -> list[FieldAlteration]:

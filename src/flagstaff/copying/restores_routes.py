@@ -1,18 +1,20 @@
 """HTTP of restoring changes. Once the response is sent, no evaluation sees the state before it."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from fastapi import Depends
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic.config import JsonDict
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import ChangeId, Id
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Uuid, at_most, distinct
+from flagstaff.api.schemas import CASES, Body, Uuid, at_most, distinct, optional
 from flagstaff.concurrency.pacing import Turns, collect
+from flagstaff.copying.restored_batches import BatchOf
 from flagstaff.copying.restores import Alteration
 from flagstaff.copying.restores_service import RestoredChange, Restores
 from flagstaff.http.operations import SMALL_BODY
@@ -46,19 +48,44 @@ def _read_given_number(given: object) -> int:
     return int(given)
 
 
-class RestoreAllBody(RestoreBody):
-    """The changes to put back, with the options of a restore."""
+_CHOICES: JsonDict = {
+    "RestoreChosen": {
+        "description": "Restores the changes with these ids.",
+        "required": ["changes"],
+        "without": ["batch_of"],
+    },
+    "RestoreBatch": {
+        "description": "Restores all changes of the operation that made the change `batch_of`, such as a copy.",
+        "required": ["batch_of"],
+        "without": ["changes"],
+    },
+}
+
+
+class RestoreAllBody(RestoreBody, json_schema_extra={CASES: _CHOICES}):
+    """The changes to put back, or one change of an operation that is put back whole, with the options of a restore."""
 
     changes: Annotated[
         list[Annotated[int, BeforeValidator(_read_given_number), _CHANGE_ID]],
         at_most(CHANGES_MAX),
         distinct("a change"),
         Field(json_schema_extra={"minItems": 1, "maxItems": CHANGES_MAX, "uniqueItems": True}),
-    ]
+    ] = optional()
+    batch_of: Annotated[int, BeforeValidator(_read_given_number), _CHANGE_ID] = optional()
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if len({"changes", "batch_of"} & self.model_fields_set) != 1:
+            raise ValueError("must have either changes or batch_of")
+        return self
+
+    def chosen(self) -> list[int] | BatchOf:
+        """The changes that are put back."""
+        return BatchOf(self.batch_of) if "batch_of" in self.model_fields_set else self.changes
 
 
 class FieldAlterationOut(ResponseModel):
-    """A field that is altered. `present` is null for a resource that comes back."""
+    """A field that is altered. `present` is null for a resource that comes back, `restored` for one that is deleted."""
 
     field: str
     present: Any
@@ -103,7 +130,7 @@ class RestoreAllOut(ResponseModel):
 def _view(alteration: Alteration) -> dict[str, Any]:
     return {
         "action": alteration.action,
-        "resource_id": alteration.after.id,
+        "resource_id": alteration.resource.id,
         "environment_id": alteration.scope.environment_id,
         "flag_key": alteration.scope.flag_key,
         "turns_on": alteration.turns_on,
@@ -138,8 +165,9 @@ async def restore_change(
     Only the fields that the change has changed are restored. A deleted flag is restored with its rules, and a deleted
     rule or segment, with the same ids. This is a change of its own, which names the other in `restores`, and needs the
     permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
-    segment. It also needs `audit:read`, because the old values are those of the audit trail. A creation is not
-    restored.
+    segment. It also needs `audit:read`, because the old values are those of the audit trail.
+
+    Restoring a creation deletes what was created, unless it has been changed since (409, which names the change).
     """
     asked = body or RestoreBody()
     restored = await restores.restore(
@@ -160,10 +188,13 @@ async def restore_change(
 async def restore_changes(project_id: Id, body: RestoreAllBody, actor: CurrentActor, restores: Service) -> Response:
     """Restore several changes together, the newest first, as if each were restored alone; or none of them.
 
+    With `batch_of`, these are all changes of the operation that made this change, such as a copy. What it created is
+    deleted last. The rules of a flag that it created are deleted with the flag, and are not among the `items`.
+
     A dry run shows for each change what it would change, or why it cannot be restored.
     """
     items = await restores.restore_all(
-        actor, project_id, body.changes, dry_run=body.dry_run, if_unchanged=body.if_unchanged
+        actor, project_id, body.chosen(), dry_run=body.dry_run, if_unchanged=body.if_unchanged
     )
     views, turns = [], Turns()
     for item in items:

@@ -11,7 +11,9 @@ from flagstaff.audit import change_lists_store, changes_store
 from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
 from flagstaff.audit.changes_store import batch_of, record_all
 from flagstaff.concurrency.pacing import collect
+from flagstaff.copying.creation_plans import Together
 from flagstaff.copying.restore_plans import plan_restore
+from flagstaff.copying.restored_batches import BatchOf, find_parts
 from flagstaff.copying.restores import Alteration, unrestorable
 from flagstaff.database.database import Connection, Database, Transaction, attempt
 from flagstaff.flags import flags_store
@@ -85,42 +87,49 @@ class Restores:
             _, member = await open_member(connection, actor, project_id, for_update=True)
             now = await self._time_of_restore(connection, project_id)
             async with attempt(transaction, keep=not dry_run):  # some quotas need to see what is written
-                alterations = await self._put_back(connection, member, number, now, if_unchanged=if_unchanged)
+                alterations = await self._put_back(connection, member, number, Together(now, if_unchanged, (number,)))
             if dry_run:
                 return Restored(alterations, None)
-            made = await collect(_change_of(actor, each, number) for each in alterations)
+            made = await collect(_change_of(actor, each, number, now) for each in alterations)
             return Restored(alterations, (await record_all(transaction, made, batch_of(made, BatchKind.RESTORE)))[0])
 
     async def restore_all(
         self,
         actor: Actor,
         project_id: UUID,
-        numbers: Collection[int],
+        chosen: Collection[int] | BatchOf,
         *,
         dry_run: bool = False,
         if_unchanged: bool = False,
     ) -> list[RestoredChange]:
         """Put back several changes together, the newest first, or none of them; or only tell what that would alter.
 
+        Of an operation, what it created goes last, and the rules of a flag that it created are left out: they go with
+        the flag.
+
         Raises:
             Error: as `restore`; the CONFLICT names the change, but a dry run tells of each one that cannot be put back.
                 INVALID if several alter too much.
         """
         items: list[RestoredChange] = []
-        resources, are_several = 0, len(numbers) > 1
+        resources = 0
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             _, member = await open_member(connection, actor, project_id, for_update=True)
+            parts = await find_parts(connection, project_id, chosen)
+            numbers = [each.number for each in parts]
+            are_several = len(numbers) > 1
             if are_several:
                 characters = await change_lists_store.count_characters(connection, project_id, numbers)
                 if characters > CHARACTERS_MAX:
                     raise invalid_field("changes", _TOO_MUCH)
             now = await self._time_of_restore(connection, project_id)
+            together = Together(now, if_unchanged, numbers)
             async with attempt(transaction, keep=not dry_run):
-                for number in sorted(numbers, reverse=True):
+                for number in numbers:
                     try:
                         async with attempt(transaction, keep=True):
-                            altered = await self._put_back(connection, member, number, now, if_unchanged=if_unchanged)
+                            altered = await self._put_back(connection, member, number, together)
                         resources += len(altered)
                         if are_several and resources > RESOURCES_MAX:
                             raise invalid_field("changes", _TOO_MUCH)
@@ -132,16 +141,18 @@ class Restores:
                         items.append(RestoredChange(number, Restored((), None), error))
                     else:
                         items.append(RestoredChange(number, Restored(altered, None)))
-            return items if dry_run else await self._record(transaction, actor, items)
+            return items if dry_run else await self._record(transaction, actor, items, now)
 
     async def _record(
-        self, transaction: Transaction, actor: Actor, items: Sequence[RestoredChange]
+        self, transaction: Transaction, actor: Actor, items: Sequence[RestoredChange], now: datetime
     ) -> list[RestoredChange]:
         """Record what was put back, the changes of each environment together."""
         made: defaultdict[UUID | None, list[Change]] = defaultdict(list)
         firsts: dict[int, tuple[UUID | None, int]] = {}  # where the first change of each restore is
         for item in items:
-            its_changes = await collect(_change_of(actor, each, item.restores) for each in item.restored.alterations)
+            its_changes = await collect(
+                _change_of(actor, each, item.restores, now) for each in item.restored.alterations
+            )
             for each in its_changes:
                 of_environment = made[each.scope.environment_id]
                 firsts.setdefault(item.restores, (each.scope.environment_id, len(of_environment)))
@@ -159,14 +170,14 @@ class Restores:
         return later_than(await changes_store.latest_time(connection, project_id), self.now())
 
     async def _put_back(
-        self, connection: Connection, member: Member, number: int, now: datetime, *, if_unchanged: bool
+        self, connection: Connection, member: Member, number: int, together: Together
     ) -> Sequence[Alteration]:
-        """Write what a change has altered as it was before."""
+        """Write what a change has altered as it was before, and delete what it created."""
         change = await changes_store.find_project_change(connection, member.project_id, number)
         if change is None:
             raise not_found("change")
         with _as_conflict():
-            alterations = await plan_restore(connection, member, change, number, now, if_unchanged=if_unchanged)
+            alterations = await plan_restore(connection, member, change, number, together)
             await self._write(connection, alterations)
         return alterations
 
@@ -183,6 +194,8 @@ class Restores:
                     new_rules.append(rule)
                 case Rule() as rule:
                     await rules_store.update_rule(connection, rule)
+                case None:
+                    await _delete(connection, each.before)
         await rules_store.create_rules(connection, new_rules)
         its_rules = [each for each in alterations if isinstance(each.after, Rule)]
         if not its_rules:
@@ -221,11 +234,21 @@ class Restores:
             await self.segments.require_room_for_conditions(connection, segment, replaced)
 
 
-def _change_of(actor: Actor, each: Alteration, restores: int) -> Change:
+async def _delete(connection: Connection, found: Flag | Rule | Segment | None) -> None:
+    match found:
+        case Flag():
+            await flags_store.delete_flag(connection, found.id)
+        case Rule():
+            await rules_store.delete_rule(connection, found.id)
+        case Segment():
+            await segments_store.delete_segment(connection, found.id)
+
+
+def _change_of(actor: Actor, each: Alteration, restores: int, now: datetime) -> Change:
     return change_of(
         actor,
         each.action,
-        each.after.updated_at,
+        each.after.updated_at if each.after else now,
         each.scope,
         before=each.before,
         after=each.after,

@@ -143,23 +143,72 @@ async def test_a_body_is_not_needed(ada: Caller, project: Json, environment: Jso
     assert (await ada.get(flag_path(flag))).json()["enabled"] is True
 
 
-async def test_creations_and_other_kinds_are_refused_with_the_reason(
-    ada: Caller, project: Json, environment: Json
-) -> None:
+async def test_other_kinds_are_refused_with_the_reason(ada: Caller, project: Json, environment: Json) -> None:
     kinds = "Only changes of flags, rules and segments can be restored."
     await ada.put(project_path(project), json={"name": "Market"})
     refused(await restore(ada, project, await latest(ada, project)), kinds)
     await ada.put(environment_path(environment), json={"name": "Live"})
     refused(await restore(ada, project, await latest(ada, project)), kinds)
+
+
+@pytest.mark.both_databases
+async def test_a_creation_is_undone_by_a_deletion_that_can_be_restored(
+    ada: Caller, project: Json, environment: Json
+) -> None:
     flag = await ada.create_flag(environment)
-    why = "The flag did not exist before this change. Archive it instead."
-    refused(await restore(ada, project, await latest(ada, project)), why)
-    await ada.create_rule(flag)
-    why = "The rule did not exist before this change. Delete it instead."
-    refused(await restore(ada, project, await latest(ada, project)), why)
-    await ada.create_segment(project)
-    why = "The segment did not exist before this change. Delete it instead."
-    refused(await restore(ada, project, await latest(ada, project)), why)
+    of_flag = await latest(ada, project)
+    rule = await ada.create_rule(flag)
+    of_rule = await latest(ada, project)
+    segment = await ada.create_segment(project)
+    of_segment = await latest(ada, project)
+    for change, path in (
+        (of_segment, f"{project_path(project)}/segments/{segment['id']}"),
+        (of_rule, f"{flag_path(flag)}/rules/{rule['id']}"),
+    ):
+        dry = await restored(ada, project, change, dry_run=True)
+        assert (await ada.get(path)).status_code == 200
+        assert (await restored(ada, project, change))["alterations"] == dry["alterations"]
+        (alteration,) = dry["alterations"]
+        assert alteration["action"].endswith(".deleted")
+        assert {each["restored"] for each in alteration["fields"]} == {None}
+        assert (await ada.get(path)).status_code == 404
+        undone = await latest(ada, project)
+        await restored(ada, project, undone)
+        assert (await ada.get(path)).status_code == 200
+    refused(
+        await restore(ada, project, of_flag),
+        "The flag new-checkout has been changed since it was created: rule.created by ada@example.com, change "
+        f"{await latest(ada, project)}. Restore the later changes together with this one, or delete it.",
+    )
+
+
+@pytest.mark.both_databases
+async def test_what_somebody_has_touched_or_needs_is_not_deleted(ada: Caller, project: Json, environment: Json) -> None:
+    segment = await ada.create_segment(project)
+    of_segment = await latest(ada, project)
+    needed = await ada.create_flag(environment, key="needed")
+    of_needed = await latest(ada, project)
+    flag = await ada.create_flag(environment, prerequisites=[{"flag_key": "needed"}])
+    of_flag = await latest(ada, project)
+    rule = await ada.create_rule(flag, rule_type="segment", rule_value=segment["key"])
+    of_rule = await latest(ada, project)
+    await ada.put(f"{flag_path(flag)}/rules/{rule['id']}", json={"priority": 7})
+    for change, why in (
+        (of_segment, "The segment beta is used by rules of these flags: new-checkout in production."),
+        (of_needed, "The flag needed is a prerequisite of new-checkout."),
+        (of_flag, "This cannot be restored. The flag new-checkout has been changed since it was created: rule.updated"),
+        (of_rule, "This cannot be restored. The rule of new-checkout has been changed since it was created"),
+    ):
+        for dry_run in (True, False):
+            answer = await restore(ada, project, change, dry_run=dry_run)
+            assert answer.status_code == 409
+            assert answer.json()["detail"].startswith(why)
+    spare = await ada.create_flag(environment, key="spare")
+    of_spare = await latest(ada, project)
+    await ada.post(f"{flag_path(spare)}/comments", json={"text": "Why?"})
+    refused(await restore(ada, project, of_spare), "The flag spare has comments. Delete it instead.")
+    for each in (needed, flag, spare):
+        assert (await ada.get(flag_path(each))).status_code == 200
 
 
 @pytest.mark.both_databases

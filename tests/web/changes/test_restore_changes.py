@@ -115,27 +115,29 @@ async def test_all_are_put_back_together_and_each_is_a_change_of_its_own(
 async def test_one_that_cannot_be_put_back_leaves_all_as_they_are_and_is_named(
     ada: Caller, project: Json, flags: list[Json]
 ) -> None:
-    await ada.post(f"{flag_path(flags[0])}/toggle")
-    toggle, creation = await newest(ada, project, 2)
+    for each in (flags[2], flags[0]):
+        await ada.post(f"{flag_path(each)}/toggle")
+    toggle, later, creation = await newest(ada, project, 3)
     answer = await restore(ada, project, toggle["id"], creation["id"])
-    why = "This cannot be restored. The flag did not exist before this change. Archive it instead."
-    assert (answer.status_code, answer.json()["detail"]) == (409, f"Change {creation['id']}: {why}")
-    assert await states(ada, flags) == [False, True, True]
+    assert answer.status_code == 409
+    assert answer.json()["detail"].startswith(f"Change {creation['id']}: This cannot be restored. The flag flag-2 has")
+    assert f"flag.toggled by ada@example.com, change {later['id']}." in answer.json()["detail"]
+    assert await states(ada, flags) == [False, True, False]
     assert (await newest(ada, project, 1))[0] == toggle
 
 
 @pytest.mark.both_databases
 async def test_a_dry_run_tells_of_each_and_changes_nothing(ada: Caller, project: Json, flags: list[Json]) -> None:
-    for _ in range(2):
-        await ada.post(f"{flag_path(flags[0])}/toggle")
-    *toggles, creation = await newest(ada, project, 3)
+    for each in (flags[2], flags[0], flags[0]):
+        await ada.post(f"{flag_path(each)}/toggle")
+    *toggles, _, creation = await newest(ada, project, 4)
     answer = await restore(ada, project, *(each["id"] for each in (*toggles, creation)), dry_run=True)
     assert answer.status_code == 200, answer.text
     items = answer.json()["items"]
     fields = [[(each["present"], each["restored"]) for each in item["alterations"][0]["fields"]] for item in items[:2]]
     assert fields == [[(True, False)], [(False, True)]], "each after the one before it"
     assert items[2]["alterations"] == []
-    assert "did not exist before this change" in items[2]["refusal"]
+    assert "has been changed since it was created" in items[2]["refusal"]
     assert {each["restored_by"] for each in items} == {None}
     assert (await newest(ada, project, 1))[0] == toggles[0]
 

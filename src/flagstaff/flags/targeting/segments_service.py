@@ -119,9 +119,7 @@ class Segments:
             await open_project(connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             segment = await segments_store.get_segment(connection, project_id, segment_id)
             await precondition.require(connection, segment, segment_id, project_id)
-            flags = await segments_store.list_flags_in(connection, project_id, segment.key)
-            if flags:
-                raise _in_use(segment, flags)
+            await require_unused(connection, segment)
             await segments_store.delete_segment(connection, segment_id)
             change = change_of(actor, "segment.deleted", self.now(), Scope(project_id), before=segment)
             await record(transaction, change)
@@ -140,6 +138,13 @@ class Segments:
         excess = await self.work.find_excess_of_segment(connection, written.project_id, written, replaced)
         if excess is not None:
             raise invalid_field(excess.field, excess.message)
+
+
+async def require_unused(connection: Connection, segment: Segment) -> None:
+    """Raise Error CONFLICT, which names the flags, if rules use the segment."""
+    flags = await segments_store.list_flags_in(connection, segment.project_id, segment.key)
+    if flags:
+        raise _in_use(segment, flags)
 
 
 def _in_use(segment: Segment, flags: Sequence[SegmentUse]) -> Error:
