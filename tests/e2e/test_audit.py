@@ -173,7 +173,7 @@ async def test_a_change_is_restored_after_its_effect_is_shown(ada: Person, flag:
     await ada.api.put(flag_path(flag), json={"description": "Two steps."})
     await ada.page.goto(f"{flag_page(flag)}?tab=changes")
     restore = ada.page.get_by_role("button", name="Restore: ")
-    await expect(restore).to_have_count(2)  # the creation has no such button
+    await expect(restore).to_have_count(2)  # the creation has “Undo…” instead
     await restore.nth(1).click()
     dialog = ada.page.get_by_role("dialog", name="Restore Newer checkout in Production?")
     await expect(dialog).to_contain_text("Before 50% → After 25%")
@@ -201,8 +201,8 @@ async def test_several_changes_are_restored_together_and_those_that_cannot_be_ar
     await page.goto(f"{environment_page(place)}/changes")
     await ada.press("Choose several")
     boxes = page.get_by_role("checkbox")
-    await expect(boxes).to_have_count(5)  # creations cannot be restored
-    for number in (0, 2, 3):
+    await expect(boxes).to_have_count(8)
+    for number in (0, 3, 5):
         await boxes.nth(number).check()
     await ada.press("Restore 3…")
     await expect(dialog).to_contain_text("The rule is created again.")

@@ -98,6 +98,48 @@ async def test_flags_that_need_each_other_are_copied_together_until_nothing_diff
     await check(ada, "equal environments")
 
 
+async def test_a_copy_that_created_flags_is_undone_whole_at_once_and_later_among_the_changes(
+    ada: Person, places: Places
+) -> None:
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    before = await flags_of(ada, places.production)
+
+    async def copy() -> None:
+        await page.goto(places.page)
+        await page.get_by_label("Choose all 3 shown").check()
+        await ada.press("Copy to Production…")
+        await dialog.get_by_role("button", name="Copy", exact=True).click()
+        await ada.sees("3 flags were copied to Production.")
+
+    await copy()
+    await ada.press("Undo")
+    await ada.sees("Undone.")
+    undone = await flags_of(ada, places.production)
+    assert undone.keys() == before.keys()
+    assert undone["new-checkout"]["rollout_percentage"] == 0
+
+    await copy()
+    await page.goto(f"{environment_page(places.production)}/changes")
+    entry = page.get_by_role("main").get_by_role("listitem").first
+    await entry.get_by_role("button", name="Restore all: ").click()
+    await expect(dialog).to_contain_text("The flag is deleted, with the rules that were created with it.")
+    await check(ada, "the undoing of a copy")
+    await dialog.get_by_role("button", name="Restore", exact=False).last.click()
+    await expect(entry).to_contain_text("restored 3 flags")
+    assert (await flags_of(ada, places.production)).keys() == before.keys()
+
+
+async def test_a_creation_is_undone_after_a_look_at_what_is_deleted(ada: Person, places: Places) -> None:
+    page = ada.page
+    await page.goto(f"{environment_page(places.production)}/changes")
+    await page.get_by_role("button", name="Undo: ").first.click()
+    dialog = page.get_by_role("dialog", name="Undo the creation of Old in Production?")
+    await expect(dialog).to_contain_text("The flag is deleted")
+    await dialog.get_by_role("button", name="Delete").click()
+    await ada.sees("Old in Production was deleted.")
+    assert "old" not in await flags_of(ada, places.production)
+
+
 async def test_the_page_is_found_in_the_palette_and_in_the_settings_and_swaps(ada: Person, places: Places) -> None:
     page = ada.page
     await page.goto(f"/projects/{places.project['id']}/settings")

@@ -32,22 +32,21 @@ export function dryRunQuery(projectId: string, changeId: string) {
   });
 }
 
-/** Puts several changes back, newest first, or none of them. */
-export function restoreChanges(
-  projectId: string,
-  changes: readonly string[],
-  { dry_run = false, if_unchanged = false }: Options,
-) {
+/** Changes by their ids, or all of the operation that made one of them. */
+export type Chosen = { readonly changes: readonly string[] } | { readonly batch_of: string };
+
+/** Puts several changes back, or none of them. */
+export function restoreChanges(projectId: string, chosen: Chosen, { dry_run = false, if_unchanged = false }: Options) {
   const params = { path: { project_id: projectId } };
-  const body = { changes: [...changes], dry_run, if_unchanged };
-  return ask(client.POST(SEVERAL, { params, body }));
+  const which = "batch_of" in chosen ? chosen : { changes: [...chosen.changes] };
+  return ask(client.POST(SEVERAL, { params, body: { ...which, dry_run, if_unchanged } }));
 }
 
 /** The alterations that putting back several changes would make now, and the changes that cannot be put back. */
-export function dryRunAllQuery(projectId: string, changes: readonly string[]) {
+export function dryRunAllQuery(projectId: string, chosen: Chosen) {
   return queryOptions({
-    queryKey: keyOf(SEVERAL, { project_id: projectId }, ...changes),
-    queryFn: () => restoreChanges(projectId, changes, { dry_run: true }),
+    queryKey: keyOf(SEVERAL, { project_id: projectId }, chosen),
+    queryFn: () => restoreChanges(projectId, chosen, { dry_run: true }),
     staleTime: 0,
     gcTime: 0,
     retry: false,
@@ -57,7 +56,7 @@ export function dryRunAllQuery(projectId: string, changes: readonly string[]) {
 export function useRestoreChanges(projectId: string) {
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: (changes: readonly string[]) => restoreChanges(projectId, changes, {}),
+    mutationFn: (chosen: Chosen) => restoreChanges(projectId, chosen, {}),
     onSuccess: () => outdateAllBut(cache, ONE, SEVERAL),
   });
 }

@@ -46,11 +46,6 @@ export const copy = {
   unchanged: "Nothing: these parts of the chosen flags are already the same there.",
   noPart: "Choose what to copy.",
   apply: "Copy",
-  notUndoable: {
-    created:
-      "This cannot be undone in one step, because flags or rules were created: delete these, or restore changes.",
-    many: "These are too many changes to undo in one step. Restore them on the page of changes.",
-  },
   copied: (count: number, environment: string) =>
     count === 1 ? `1 flag was copied to ${environment}.` : `${count} flags were copied to ${environment}.`,
   leaveOut: "Leave these out",

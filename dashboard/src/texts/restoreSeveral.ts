@@ -8,6 +8,6 @@ export const restoreSeveral = {
   restoreCount: (count: number) => `Restore ${count}`,
   severalHeading: (count: number) => `Restore ${count} ${count === 1 ? "change" : "changes"}?`,
   severalText:
-    "This restores the values before these changes, the newest first. Later changes to other fields are kept.",
+    "This restores the values before these changes, the newest first, and deletes what they created. Later changes to other fields are kept.",
   severalRestored: (count: number) => `${count} ${count === 1 ? "change was" : "changes were"} restored.`,
 };

@@ -11,6 +11,9 @@ export function Alterations({ alterations }: { alterations: readonly Alteration[
   const [first, ...others] = alterations;
   if (!first) return null;
   const [kind = "", verb = ""] = first.action.split(".");
+  if (verb === "deleted" && kind in texts.isDeleted) {
+    return <Text>{texts.isDeleted[kind as keyof typeof texts.isDeleted]}</Text>;
+  }
   const before = Object.fromEntries(first.fields.map(({ field, present }) => [field, present]));
   const after = Object.fromEntries(first.fields.map(({ field, restored }) => [field, restored]));
   return (

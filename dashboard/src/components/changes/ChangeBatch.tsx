@@ -4,7 +4,7 @@ import { Group, Text } from "@mantine/core";
 import type { Change } from "../../api/changes";
 import { type Batch, batchSubject, batchVerb } from "./changeBatches";
 import { actorInWords } from "../../lib/changes/changeSentences";
-import { RESTORED_MAX, restoreNeeds } from "../../lib/changes/restorable";
+import { restoreNeeds } from "../../lib/changes/restorable";
 import { useEnvironments } from "../../lib/hooks/useHere";
 import { useDialog } from "../../lib/hooks/useDialog";
 import { changeBatches as texts } from "../../texts/changeBatches";
@@ -77,12 +77,12 @@ interface RestoreAllProps extends Pick<Props, "changes" | "flagNames"> {
   readonly words: string;
 }
 
-/** Offered if all parts are loaded and can be put back, and are not more than can be put back together. */
+/** Offered if all parts are loaded and can be put back. */
 function RestoreAll({ projectId, changes, flagNames, isWhole, words }: RestoreAllProps) {
   const dialog = useDialog();
   const environment = useEnvironments().find(({ id }) => id === changes[0].environment_id);
   const needs = restoreNeeds(changes[0]);
-  const canRestore = isWhole && changes.length <= RESTORED_MAX && changes.every((each) => restoreNeeds(each) !== null);
+  const canRestore = isWhole && changes.every((each) => restoreNeeds(each) !== null);
   if (!canRestore || needs === null) return null;
   return (
     <Group gap={0}>
@@ -100,6 +100,7 @@ function RestoreAll({ projectId, changes, flagNames, isWhole, words }: RestoreAl
       <RestoreAllDialog
         projectId={projectId}
         changes={changes}
+        areOneOperation
         flagNames={flagNames}
         onDone={() => undefined}
         {...dialog.props}

@@ -21,6 +21,8 @@ import { RestoreButtons } from "./RestoreButtons";
 interface Props extends DialogProps {
   readonly projectId: string;
   readonly changes: readonly Change[];
+  /** Whether they are all changes of one operation, which are put back together or not at all. */
+  readonly areOneOperation?: boolean;
   readonly flagNames: ReadonlyMap<string, string>;
   readonly onDone: () => void;
 }
@@ -33,18 +35,16 @@ export function RestoreAllDialog({ opened, onClose, ...chosen }: Props) {
   );
 }
 
-function Preview({ projectId, changes, flagNames, onDone, onClose }: Omit<Props, "opened">) {
-  const { data, error } = useQuery(
-    dryRunAllQuery(
-      projectId,
-      changes.map(({ id }) => id),
-    ),
-  );
+function Preview({ projectId, changes, areOneOperation, flagNames, onDone, onClose }: Omit<Props, "opened">) {
+  const [first] = changes;
+  const operation = areOneOperation && first ? { batch_of: first.id } : null;
+  const { data, error } = useQuery(dryRunAllQuery(projectId, operation ?? { changes: changes.map(({ id }) => id) }));
   const { mutateAsync: restore } = useRestoreChanges(projectId);
   const form = useForm({ initialValues: {} });
   const possible = (data?.items ?? []).filter(({ refusal }) => refusal === null).map((each) => each.change_id);
+  const isWhole = data !== undefined && possible.length === data.items.length;
   const submit = async () => {
-    await restore(possible);
+    await restore(operation && isWhole ? operation : { changes: possible });
     notifyDone(texts.severalRestored(possible.length));
     onClose();
     onDone();

@@ -1,7 +1,7 @@
 /** Offers to put back a change, if it is of a kind that can be. */
 
 import type { Change } from "../../api/changes";
-import { restoreNeeds } from "../../lib/changes/restorable";
+import { isCreation, restoreNeeds } from "../../lib/changes/restorable";
 import { useEnvironments } from "../../lib/hooks/useHere";
 import { useDialog } from "../../lib/hooks/useDialog";
 import { restore as texts } from "../../texts/restore";
@@ -34,13 +34,19 @@ export function RestoreButton({ projectId, change, subject, words }: Props) {
         within={environment}
         variant="subtle"
         size="compact-xs"
-        label={texts.restoreOf(words)}
+        label={isCreation(change) ? texts.undoOf(words) : texts.restoreOf(words)}
         onClick={dialog.open}
         flex="none"
       >
-        {texts.restore}
+        {isCreation(change) ? texts.undoIt : texts.restore}
       </GuardedButton>
-      <RestoreDialog projectId={projectId} changeId={change.id} what={what} {...dialog.props} />
+      <RestoreDialog
+        projectId={projectId}
+        changeId={change.id}
+        what={what}
+        deletes={isCreation(change)}
+        {...dialog.props}
+      />
     </>
   );
 }

@@ -20,27 +20,39 @@ interface Props extends DialogProps {
   readonly changeId: string;
   /** The name of what is put back, and its place: "New checkout in Production". */
   readonly what: string;
+  /** Whether the change has created it, so that it is deleted. */
+  readonly deletes: boolean;
 }
 
 export function RestoreDialog({ opened, onClose, ...change }: Props) {
   return (
-    <Modal title={texts.restoreHeading(change.what)} opened={opened} onClose={onClose}>
+    <Modal
+      title={(change.deletes ? texts.undoHeading : texts.restoreHeading)(change.what)}
+      opened={opened}
+      onClose={onClose}
+    >
       <Preview {...change} onClose={onClose} />
     </Modal>
   );
 }
 
-function Preview({ projectId, changeId, what, onClose }: Omit<Props, "opened">) {
+function Preview({ projectId, changeId, what, deletes, onClose }: Omit<Props, "opened">) {
   const { data, error } = useQuery(dryRunQuery(projectId, changeId));
   const { mutateAsync: restore } = useRestoreChange(projectId, changeId);
   const form = useForm({ initialValues: {} });
   const submit = async () => {
     await restore();
-    notifyDone(texts.restored(what));
+    notifyDone((deletes ? texts.deleted : texts.restored)(what));
     onClose();
   };
   const buttons = (busy: boolean) => (
-    <RestoreButtons label={texts.restoreIt} busy={busy} disabled={!data} isRefused={error !== null} onClose={onClose} />
+    <RestoreButtons
+      label={deletes ? texts.deleteIt : texts.restoreIt}
+      busy={busy}
+      disabled={!data}
+      isRefused={error !== null}
+      onClose={onClose}
+    />
   );
   return (
     <Form form={form} onSubmit={submit} buttons={buttons}>
@@ -48,7 +60,7 @@ function Preview({ projectId, changeId, what, onClose }: Omit<Props, "opened">) 
       {!data && !error && <Text role="status">{t.loading}</Text>}
       {data && (
         <>
-          <Text>{texts.restoreText}</Text>
+          {!deletes && <Text>{texts.restoreText}</Text>}
           <Alterations alterations={data.alterations} />
           <TurnsOn projectId={projectId} alterations={data.alterations} />
         </>

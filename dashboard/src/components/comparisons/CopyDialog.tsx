@@ -7,8 +7,7 @@ import { useState } from "react";
 import { type CopyAlteration, copyPreviewQuery, type Part, useCopyFlags } from "../../api/comparisons";
 import { lineOf, Problem } from "../../api/problem";
 import type { Alteration } from "../../api/restores";
-import { byFlag, undoable } from "./comparisons";
-import { notifyDone } from "../../lib/notify";
+import { byFlag } from "./comparisons";
 import type { DialogProps } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
 import { copy as texts } from "../../texts/compare";
@@ -49,9 +48,9 @@ function Copy({ projectId, pair, keys, opened, onClose, onLeaveOut, onCopied }: 
   const submit = async () => {
     const { alterations } = await copy({ ...body, if_unchanged: data?.fingerprint ?? null });
     const message = texts.copied(byFlag(alterations).size, pair.target.name);
-    const changes = undoable(alterations);
-    if (typeof changes === "string") notifyDone(`${message} ${texts.notUndoable[changes]}`);
-    else offerUndo(cache, { done: "copied", name: message }, { projectId, changes });
+    const change = alterations[0]?.change_id;
+    const made = { projectId, changes: change ? [change] : [], areOneOperation: true };
+    offerUndo(cache, { done: "copied", name: message }, made);
     onCopied();
     onClose();
   };

@@ -1,6 +1,5 @@
 /** Describes comparisons of environments, and the alterations of a copy, in words. */
 
-import { RESTORED_MAX } from "../../lib/changes/restorable";
 import type { Comparison, CopyAlteration } from "../../api/comparisons";
 import type { Environment, Rule } from "../../api/client";
 import { compare as texts } from "../../texts/compare";
@@ -70,12 +69,6 @@ export function byFlag(alterations: readonly CopyAlteration[]): Map<string, Copy
   const found = new Map<string, CopyAlteration[]>();
   for (const each of alterations) found.set(each.flag_key, [...(found.get(each.flag_key) ?? []), each]);
   return found;
-}
-
-/** The changes to restore to undo a copy, or why it cannot be undone: creations cannot be restored. */
-export function undoable(alterations: readonly CopyAlteration[]): readonly string[] | "created" | "many" {
-  if (alterations.some((each) => each.action.endsWith(".created"))) return "created";
-  return alterations.length > RESTORED_MAX ? "many" : alterations.flatMap((each) => each.change_id ?? []);
 }
 
 function sidesOf(fields: Comparison["fields"]) {

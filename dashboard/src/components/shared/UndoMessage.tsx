@@ -5,7 +5,7 @@ import { notifications } from "@mantine/notifications";
 import type { QueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { environmentsQuery } from "../../api/environments";
-import { restoreChanges } from "../../api/restores";
+import { type Chosen, restoreChanges } from "../../api/restores";
 import { type MadeChanges, takeChanges } from "../../lib/changes/madeChanges";
 import { onSessionChange } from "../../lib/signIn/session";
 import { notifyDone, notifyRefused } from "../../lib/notify";
@@ -54,7 +54,7 @@ function UndoMessage({ cache, message, made, onUsed }: Props) {
   };
   const undoNow = async () => {
     try {
-      await restoreChanges(made.projectId, made.changes, { if_unchanged: true });
+      await restoreChanges(made.projectId, chosenOf(made), { if_unchanged: true });
       notifyDone(texts.undone);
     } catch (error) {
       notifyRefused(texts.notUndone, error);
@@ -73,11 +73,17 @@ function UndoMessage({ cache, message, made, onUsed }: Props) {
   );
 }
 
+function chosenOf({ changes, areOneOperation = false }: MadeChanges): Chosen {
+  const [first] = changes;
+  return areOneOperation && first !== undefined ? { batch_of: first } : { changes };
+}
+
 /** The flags that an undo turns on in critical environments; null if there are none. */
-async function findTurnedOn(cache: QueryClient, { projectId, changes }: MadeChanges): Promise<TurnedOnFlags | null> {
+async function findTurnedOn(cache: QueryClient, made: MadeChanges): Promise<TurnedOnFlags | null> {
+  const { projectId } = made;
   const environments = await cache.query({ ...environmentsQuery(projectId), staleTime: "static" });
   if (!environments.some((each) => each.critical)) return null;
-  const { items } = await restoreChanges(projectId, changes, { dry_run: true, if_unchanged: true });
+  const { items } = await restoreChanges(projectId, chosenOf(made), { dry_run: true, if_unchanged: true });
   return turnedOnBy(
     items.flatMap((each) => each.alterations),
     projectId,

@@ -3,6 +3,8 @@
 export interface MadeChanges {
   readonly projectId: string;
   readonly changes: readonly string[];
+  /** Whether one operation made them, which is undone as a whole: `changes` has one of them. */
+  readonly areOneOperation?: boolean;
 }
 
 let made: MadeChanges | null = null;

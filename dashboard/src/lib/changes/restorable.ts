@@ -14,6 +14,11 @@ const NEEDS: Readonly<Record<string, Permission>> = {
 
 /** The permission that is required to put back a change; null if it cannot be put back. */
 export function restoreNeeds({ action }: Pick<Change, "action">): Permission | null {
-  const [kind = "", verb] = action.split(".");
-  return verb === "created" ? null : (NEEDS[kind] ?? null);
+  const [kind = ""] = action.split(".");
+  return NEEDS[kind] ?? null;
+}
+
+/** Whether putting a change back deletes what it has created. */
+export function isCreation({ action }: Pick<Change, "action">): boolean {
+  return action.endsWith(".created");
 }
