@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
+from structlog.testing import capture_logs
 
 from flagstaff.api.auth import Authentication
 from flagstaff.api.operations import list_operations
@@ -83,3 +84,14 @@ async def refusal_after(
     with pytest.raises(Error) as refusal:
         await authentication(scope, receive, send)
     return refusal.value.code
+
+
+async def test_the_access_log_names_the_account_of_a_request_and_none_for_strangers(
+    ada: Caller, client: Caller
+) -> None:
+    with capture_logs() as entries:
+        assert (await ada.get("/api/projects")).status_code == 200
+        assert (await client.get("/api/projects")).status_code == 401
+    known, stranger = (each for each in entries if each["event"] == "request")
+    assert known["account_id"] == ada.account["id"]
+    assert "account_id" not in stranger

@@ -115,6 +115,19 @@ async def test_a_parameter_that_is_sent_twice_is_refused(place: Place) -> None:
             assert errors == {name: "is given more than once; give it once"}, each[1]
 
 
+async def test_a_parameter_or_a_part_of_a_path_with_nul_is_refused_wherever_it_goes(place: Place) -> None:
+    for each in managing():
+        for name in parameters_of(each):
+            assert (await refuse(place, each, params={name: "a\0b"}))[name] == "must not contain the NUL character", (
+                each[1]
+            )
+        method, path, _ = each
+        for name in re.findall("{(.*?)}", path):
+            ids = {**dict.fromkeys(re.findall("{(.*?)}", path), UNKNOWN), **place.ids, name: "a%00b"}
+            answer = await place.owner.request(method.upper(), path.format(**ids))
+            assert answer.status_code in (400, 404), (each[1], name, answer.text)
+
+
 async def test_no_operation_ignores_members_of_a_body_that_it_does_not_read(flagstaff: Flagstaff, place: Place) -> None:
     before = await state_of(flagstaff)
     message = "is not a known field; this operation has none"

@@ -21,7 +21,7 @@ from flagstaff.database.sqlite.turns import writing_as
 from flagstaff.http.bodies import read_body, replay
 from flagstaff.http.limits import Limits, admit
 from flagstaff.http.nesting import IS_LARGE
-from flagstaff.http.operations import only_reads, operation_of
+from flagstaff.http.operations import ACCOUNT_ID, only_reads, operation_of
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
 from flagstaff.identity.access_tokens import access_tokens as form
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens, read_access_token
@@ -90,6 +90,7 @@ class Authentication:
         actor = authenticated.actor
         assert actor.account_id is not None
         scope["state"]["session_id"] = credential.session_id
+        scope["state"][ACCOUNT_ID] = actor.account_id
         _require_use(scope, actor)
         authenticated_at = self._clock()
         body = await read_body(receive)

@@ -18,6 +18,7 @@ from flagstaff.http.fields import MAX_FIELD_ERRORS, unknown_field
 from flagstaff.http.nesting import require_shallow
 from flagstaff.http.operations import Operation, operation_of
 from flagstaff.values.errors import Code, Error, FieldError, invalid_field
+from flagstaff.values.text import check_text
 
 
 class UnreadInput:
@@ -33,7 +34,7 @@ class UnreadInput:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         operation = operation_of(scope)
         if operation is not None and not operation.lenient:
-            fields = [*_unread_headers(scope, operation), *_unread_parameters(scope, operation)]
+            fields = [*_unread_headers(scope, operation), *_wrong_parameters(scope, operation)]
             if not operation.takes_body:
                 body = await read_body(receive)
                 if body is None:
@@ -55,8 +56,14 @@ def _unread_headers(scope: Scope, operation: Operation) -> Iterator[FieldError]:
             yield FieldError(name, "is not accepted here; send the request without it")
 
 
-def _unread_parameters(scope: Scope, operation: Operation) -> Iterator[FieldError]:
+def _wrong_parameters(scope: Scope, operation: Operation) -> Iterator[FieldError]:
+    """An error for each parameter that is no text, that nothing reads, or of which one value would be ignored."""
     given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    for name, value in given:
+        try:
+            check_text(value)
+        except ValueError as error:
+            yield FieldError(name, str(error))
     for name, times in Counter(name for name, _ in given).items():
         if operation.parameters is not None and name not in operation.parameters:
             yield FieldError(name, unknown_field(name, operation.parameters))

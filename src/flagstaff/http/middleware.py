@@ -22,7 +22,7 @@ from flagstaff.http.bounded_log import BoundedLog
 from flagstaff.http.common_headers import NOT_STORED, CommonHeaders
 from flagstaff.http.errors import ErrorForm, Problem, internal_problem, problem_of, send_problem
 from flagstaff.http.limits import Limits
-from flagstaff.http.operations import only_reads
+from flagstaff.http.operations import ACCOUNT_ID, only_reads
 from flagstaff.http.responses import IS_STREAM
 from flagstaff.http.trace_context import trace_id_in
 from flagstaff.telemetry import Metrics
@@ -154,7 +154,7 @@ class Edge:
         if not scope["state"].get(IS_STREAM):  # which lasts as long as its client likes
             self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
         if self._access_log:
-            peer = scope.get("client")
+            peer, account_id = scope.get("client"), scope["state"].get(ACCOUNT_ID)
             bounded = exchange.status == HTTPStatus.TOO_MANY_REQUESTS
             (self._limited_log(scope["path"]) if bounded else log).info(
                 "request",
@@ -164,6 +164,7 @@ class Edge:
                 milliseconds=round(seconds * 1000, 2),
                 client=self._limits.address_of(peer, scope["headers"]),
                 peer=peer[0] if peer else None,
+                **({"account_id": str(account_id)} if account_id else {}),
             )
 
     def _limited_log(self, path: str) -> BoundedLog:

@@ -30,6 +30,8 @@ PROTOCOLS = ("/sdk/", "/ofrep/", "/unleash/")
 
 READING = ("GET", "HEAD")
 """The methods that change nothing at a path without an operation."""
+ACCOUNT_ID = "account_id"
+"""The name in a request's state by which it says whose account it is made with, once that is known."""
 _STATE = "operation"
 
 
