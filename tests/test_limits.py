@@ -41,7 +41,10 @@ TESTS: dict[str, list[str]] = {
         "web/test_edge.py::test_a_flood_beyond_a_limit_writes_a_hundred_entries_in_ten_seconds_and_the_others_all",
         "web/test_edge.py::test_a_log_with_a_bound_says_how_much_it_left_out",
     ],
-    "fields": ["unit/test_nesting.py::test_colons_in_texts_are_no_fields"],
+    "fields": [
+        "unit/test_nesting.py::test_colons_in_texts_are_no_fields",
+        "web/unleash/test_reports.py::test_a_report_with_too_many_fields_is_refused",
+    ],
     "attributes": [
         "web/evaluate/test_costly_contexts.py::test_a_context_has_at_most_a_thousand_attributes",
         "web/evaluate/test_costly_contexts.py::test_a_long_context_has_a_bounded_number_of_marks",
@@ -145,6 +148,11 @@ TESTS: dict[str, list[str]] = {
         "unit/runtime/test_local_flags.py::test_the_flags_of_environments_are_kept_up_to_a_number_of_bytes"
     ],
     "reports-with-a-key": ["web/test_sdk_limits.py::test_the_reports_with_one_key_are_limited"],
+    "long-reports": [
+        "web/unleash/test_reports.py::test_a_body_over_the_limit_is_refused",
+        "web/unleash/test_reports.py::test_a_report_that_is_long_about_one_flag_is_refused",
+        "unit/test_large_bodies.py::test_so_many_large_bodies_are_in_memory_and_short_ones_pass_them",
+    ],
     "reported-counts": [
         "web/unleash/test_reports.py::test_the_counts_of_variants_count_too",
         (

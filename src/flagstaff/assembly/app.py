@@ -20,8 +20,10 @@ from flagstaff.serving.events import PATH as EVENTS_PATH
 from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP_ENDPOINT
 from flagstaff.serving.ofrep.errors import ofrep_form
 from flagstaff.serving.unleash.client import ENDPOINT as UNLEASH_ENDPOINT
+from flagstaff.serving.unleash.client import REPORTS_ENDPOINT
 from flagstaff.serving.unleash.errors import unleash_form
 from flagstaff.serving.unleash.frontend import ENDPOINT as FRONTEND_ENDPOINT
+from flagstaff.serving.unleash.frontend import REPORTS_ENDPOINT as FRONTEND_REPORTS_ENDPOINT
 from flagstaff.telemetry import Metrics
 
 Protocols = Mapping[str, ASGIApp]
@@ -29,9 +31,11 @@ Protocols = Mapping[str, ASGIApp]
 
 ENDPOINTS = (
     OFREP_ENDPOINT,
+    FRONTEND_REPORTS_ENDPOINT,
     FRONTEND_ENDPOINT,
     EVENTS_ENDPOINT,
     EVALUATE_ENDPOINT,
+    REPORTS_ENDPOINT,
     UNLEASH_ENDPOINT,
 )
 """Longer ones come first."""

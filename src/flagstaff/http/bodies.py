@@ -1,5 +1,10 @@
 """The bound on a request's body, its byte-order mark, and reading whole bodies."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.http.connections.request_head import content_length
@@ -7,6 +12,7 @@ from flagstaff.http.operations import Operations
 from flagstaff.values.errors import Code, Error
 
 _KIB = 1024
+_LARGE_BYTES = 64 * _KIB  # so much of a body that is not read yet is in memory anyway
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """What some clients put before JSON in UTF-8. Readers may ignore it (RFC 8259, 8.1), and readers here never see it."""
 
@@ -52,6 +58,27 @@ async def read_body(receive: Receive) -> bytes | None:
         parts.append(message.get("body", b""))
         if not message.get("more_body"):
             return b"".join(parts)
+
+
+class LargeBodies:
+    """Reads bodies of which a few large ones at a time are in memory: the others wait until one has been handled."""
+
+    def __init__(self, at_once: int = 32) -> None:
+        self._turns = asyncio.Semaphore(at_once)
+
+    @asynccontextmanager
+    async def reading(self, scope: Scope, receive: Receive) -> AsyncIterator[bytes]:
+        """The whole body, which is handled in the context; raises ClientDisconnect if the client has left."""
+        async with self._turns if _may_be_large(scope) else nullcontext():
+            body = await read_body(receive)
+            if body is None:
+                raise ClientDisconnect
+            yield body
+
+
+def _may_be_large(scope: Scope) -> bool:
+    length = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    return length == b"" or (content_length(length) or 0) > _LARGE_BYTES
 
 
 def _without_mark(receive: Receive) -> Receive:

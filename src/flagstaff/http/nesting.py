@@ -18,6 +18,9 @@ NESTING_MAX = 512
 FIELDS_MAX = 20_000
 """Fields of all objects of a body."""
 
+REPORT_FIELDS_MAX = 60_000
+"""Fields of a report: twelve for each of 5,000 flags."""
+
 CONTAINERS_MAX = 20_000
 """Objects and lists of a body."""
 
@@ -62,8 +65,15 @@ def require_plain(body: bytes) -> None:
     require_shallow(body)
 
 
+def require_countable(body: bytes) -> None:
+    """Refuse the body of a report that is nested more deeply or has more fields; raises Error INVALID."""
+    require_shallow(body)
+    if body.count(b":") > REPORT_FIELDS_MAX and _count(body, _ALL_BUT_COLONS) > REPORT_FIELDS_MAX:
+        raise invalid_field("body", f"must not have more than {REPORT_FIELDS_MAX:,} fields")
+
+
 def require_shallow(body: bytes) -> None:
-    """Refuse a body that is nested more deeply; raises Error INVALID. For reports, whose counts have a bound."""
+    """Refuse a body that is nested more deeply; raises Error INVALID."""
     if len(body) > NESTING_MAX and body.count(b"[") + body.count(b"{") > NESTING_MAX and _is_deep(body):
         raise invalid_field("body", f"must not be nested more than {NESTING_MAX} levels deep")
 

@@ -22,6 +22,8 @@ CONTEXT_BODY = 256 * _KIB
 """Contexts, such as those of evaluations."""
 EVENTS_BODY = 256 * _KIB
 """A thousand events of metrics, with a quarter of a kilobyte each."""
+REPORT_BODY = 1024 * _KIB
+"""Counts of 5,000 flags, each with a key of 128 characters and four variants."""
 CONDITIONS_BODY = 512 * _KIB
 """Conditions have lists of up to 10,000 values: enough for so many UUIDs."""
 

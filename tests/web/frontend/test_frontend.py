@@ -1,6 +1,7 @@
 """Unleash's frontend API: the flags that are on for one user, with the same decisions as evaluate's."""
 
 import io
+import json
 from typing import Any
 
 import httpx
@@ -70,9 +71,18 @@ async def test_an_invalid_query_is_refused(get: Ask) -> None:
 
 
 async def test_a_body_over_the_bound_is_refused(post: Ask) -> None:
-    for path in ("", METRICS, REGISTER):
-        answer = await post(path=path, content=b" " * (64 * 1024 + 1))
-        refused(answer, 413, "ContentTooLargeError", "64 KiB")
+    for path, kibibytes in (("", 64), (METRICS, 1024), (REGISTER, 64)):
+        answer = await post(path=path, content=b" " * (kibibytes * 1024 + 1))
+        refused(answer, 413, "ContentTooLargeError", f"{kibibytes} KiB")
+
+
+async def test_a_report_of_an_environment_of_5_000_flags_is_accepted_and_one_of_10_001_is_not(post: Ask) -> None:
+    for flags, status in ((5_000, 200), (10_001, 400)):
+        toggles = {f"flag-{number}".ljust(60, "x"): {"yes": 3, "no": 1} for number in range(flags)}
+        report = {"appName": "shop", "bucket": {"start": "a", "stop": "b", "toggles": toggles}}
+        answer = await post(path=METRICS, content=json.dumps(report).encode())
+        assert answer.status_code == status
+    refused(answer, 400, "BadDataError", "10,000 flags")
 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_SDK_KEY_RATE_LIMIT": "1/hour"}])

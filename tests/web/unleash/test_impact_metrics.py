@@ -124,6 +124,17 @@ async def test_what_cannot_be_kept_is_counted_and_the_rest_of_its_report_is_kept
     assert await dropped(ada, environment) == 1
 
 
+async def test_a_metric_of_many_series_is_kept_however_long_it_is(
+    flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json
+) -> None:
+    samples = [{"labels": {"route": f"{number}".ljust(200, "x")}, "value": 1} for number in range(450)]
+    metric = {**counter(1), "samples": samples}
+    assert (await report("metrics", report_of(metric))).status_code == 202
+    await flagstaff.applications.collector.write()
+    assert [each["name"] for each in await listed(ada, environment)] == ["orders"]
+    assert await dropped(ada, environment) == 0
+
+
 @pytest.mark.both_databases
 @pytest.mark.parametrize("given", [None, 7, "orders", {"name": "orders"}])
 async def test_what_is_no_list_does_not_stop_the_counts_of_flags(

@@ -10,6 +10,7 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.serving.applications import Client, FlagCounts, Report
 from flagstaff.serving.unleash.reports import MAX_COUNTS
 from tests.support.api import Caller, Json, environment_path
+from tests.support.holds import ask, watch_holds
 from tests.support.sdk_keys import KeyMaker
 from tests.web.unleash.conftest import CLIENT, Ask
 
@@ -48,6 +49,7 @@ BODIES: dict[str, Json] = {
     "metrics/bulk": BATCH,
     "metrics/edge": {"identifier": "edge-1", "appName": "edge"},
 }
+LONGEST_UNITS = 8  # milliseconds of an idle machine
 each_path = pytest.mark.parametrize("path", BODIES)
 
 
@@ -96,7 +98,45 @@ async def test_a_body_of_another_form_is_refused(report: Ask, path: str, change:
 
 
 async def test_a_body_over_the_limit_is_refused(report: Ask) -> None:
-    assert (await report("metrics", {**METRICS, "padding": "x" * 300_000})).status_code == 413
+    for path in ("metrics", "metrics/bulk"):
+        assert (await report(path, {**BODIES[path], "padding": "x" * 2**20})).status_code == 413
+    assert (await report("register", {**REGISTRATION, "padding": "x" * 300_000})).status_code == 413
+
+
+async def test_a_report_with_too_many_fields_is_refused(report: Ask, noted: list[Report]) -> None:
+    toggles = {f"f{number}": {"yes": 1, "no": 1} for number in range(21_000)}
+    edge = [{"featureName": "", "appName": "", "environment": "", "yes": 1, "no": 1}] * 12_100
+    for path, body in (
+        ("metrics", {**METRICS, "bucket": {**WINDOW, "toggles": toggles}}),
+        ("metrics/bulk", {**BATCH, "metrics": edge}),
+    ):
+        answer = await report(path, json.dumps(body, separators=(",", ":")).encode())
+        assert (answer.status_code, "60,000 fields" in answer.text) == (400, True)
+    assert noted == []
+
+
+async def test_a_report_that_is_long_about_one_flag_is_refused(report: Ask, noted: list[Report]) -> None:
+    counts = {"yes": 1, "variants": {f"variant-{number}": 1 for number in range(6_000)}}
+    for path, body in (
+        ("metrics", {**METRICS, "bucket": {**WINDOW, "toggles": {"x": counts}}}),
+        ("metrics/bulk", {**BATCH, "metrics": [{**EDGE_COUNTS, **counts}]}),
+    ):
+        answer = await report(path, body)
+        assert (answer.status_code, "more than 64 KiB" in answer.text) == (400, True)
+    assert noted == []
+
+
+@pytest.mark.both_databases
+async def test_a_report_of_an_environment_of_5_000_flags_is_kept_whole(
+    report: Ask, flagstaff: Flagstaff, ada: Caller, environment: Json
+) -> None:
+    toggles = {f"flag-{number}".ljust(128, "x"): {"yes": 3, "no": 1, "variants": {}} for number in range(5_000)}
+    body = {**METRICS, "bucket": {**WINDOW, "toggles": toggles}}
+    assert len(json.dumps(body)) > 512 * 1024
+    assert (await report("metrics", body)).status_code == 202
+    await flagstaff.applications.collector.write()
+    found = (await ada.get(f"{environment_path(environment)}/reports")).json()
+    assert (len(found["flags"]), found["dropped"]) == (5_000, 0)
 
 
 @pytest.mark.both_databases
@@ -146,13 +186,13 @@ async def test_a_report_without_counts_is_accepted(report: Ask, noted: list[Repo
 
 
 async def test_what_a_client_claims_is_bounded(report: Ask, noted: list[Report]) -> None:
-    toggles = {f"flag-{number}": {"yes": 1} for number in range(5000)}
+    toggles = {f"flag-{number}": {"yes": 1} for number in range(5001)}
     assert (await report("metrics", {**METRICS, "bucket": {**WINDOW, "toggles": toggles}})).status_code == 202
     huge = {"yes": 10**18, "no": 0, "variants": {str(number): 1 for number in range(1000)}}
     body = {**METRICS, "appName": "a\0" * 500, "bucket": {**WINDOW, "toggles": {"k" * 9999: huge}}}
     assert (await report("metrics", body)).status_code == 202
     many, long = noted
-    assert len(many.counts) == 1000
+    assert len(many.counts) == 5000
     ((key, counts),) = long.counts.items()
     assert len(key) == 128
     assert counts.yes == 10**9
@@ -213,3 +253,20 @@ async def test_counts_that_no_client_can_have_counted_still_add_up(
     await flagstaff.applications.collector.write()
     (of_flag,) = (await ada.get(f"{environment_path(environment)}/reports")).json()["flags"]
     assert of_flag["yes"] == 1_100 * 10**9
+
+
+@pytest.mark.parametrize("path", ["metrics", "metrics/bulk"])
+async def test_a_long_report_is_read_in_short_steps(
+    flagstaff: Flagstaff, keys: KeyMaker, environment: Json, path: str
+) -> None:
+    variants = {f"v{each}": 1 for each in range(4)}
+    toggles = {f"flag-{number}": {"yes": 3, "no": 1, "variants": variants} for number in range(5_000)}
+    body = {**METRICS, "bucket": {**WINDOW, "toggles": toggles}}
+    if path == "metrics/bulk":
+        names = {"appName": "shop", "environment": "production"}
+        body = {**BATCH, "metrics": [{"featureName": key, **names, **counts} for key, counts in toggles.items()]}
+    content, key = json.dumps(body, separators=(",", ":")).encode(), await keys.create(environment)
+    async with watch_holds() as holds:
+        status, _ = await ask(flagstaff.edge.asgi, "POST", f"{CLIENT}/{path}", token=key, content=content)
+    assert status == 202
+    assert holds.longest_in_units < LONGEST_UNITS

@@ -14,10 +14,10 @@ from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.applications.reports_collector import Applications
 from flagstaff.concurrency.pacing import in_pieces, pause
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.http.bodies import read_body
+from flagstaff.http.bodies import LargeBodies, read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.nesting import require_shallow
-from flagstaff.http.operations import CONTEXT_BODY, Endpoint
+from flagstaff.http.operations import CONTEXT_BODY, REPORT_BODY, Endpoint
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.access import SERVER_ONLY, KeyAccess
 from flagstaff.serving.applications import Client, Report
@@ -38,8 +38,9 @@ _VALIDATE = (f"{PREFIX}edge/validate", f"{PREFIX}api/edge/validate")
 ENDPOINT = Endpoint(
     PREFIX,
     CONTEXT_BODY,
-    others=(_FEATURES, _REGISTER, _METRICS, _BATCHES, _EDGE_STATE, STREAMING, DELTA, *_VALIDATE),
+    others=(_FEATURES, _REGISTER, STREAMING, DELTA, *_VALIDATE),
 )
+REPORTS_ENDPOINT = Endpoint(_METRICS, REPORT_BODY, others=(_METRICS, _BATCHES, _EDGE_STATE))
 _MAX_QUERY_FIELDS = 100
 _MAX_TOKENS = 100
 _COUNTS_PER_REPORT = 500  # a larger report counts as several
@@ -57,7 +58,7 @@ class _Tokens(msgspec.Struct):
 
 
 _read_tokens = msgspec.json.Decoder(_Tokens).decode
-Handle = Callable[[Scope, bytes, Send], Awaitable[None]]
+Handle = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class _Operation(NamedTuple):
@@ -76,6 +77,7 @@ class ClientRoute:
         self._local_flags = local_flags
         self._applications = applications
         self._moves_to_stream = moves_to_stream
+        self._large_bodies = LargeBodies()
         self._operations = {
             _FEATURES: _Operation("GET", self._features),
             _REGISTER: _Operation("POST", self._register),
@@ -91,11 +93,9 @@ class ClientRoute:
             raise Error(Code.NOT_FOUND, f"There is nothing at this path. Set the URL of the SDK to …{PREFIX}api.")
         if scope["method"] != operation.method:
             raise MethodNotAllowedError(operation.method)
-        body = await read_body(receive)
-        if body is not None:
-            await operation.handle(scope, body, send)
+        await operation.handle(scope, receive, send)
 
-    async def _features(self, scope: Scope, _body: bytes, send: Send) -> None:
+    async def _features(self, scope: Scope, _receive: Receive, send: Send) -> None:
         prefix = _prefix_in(scope["query_string"])
         _, environment = await self._open(scope)
         local = await self._local_flags.current(environment)
@@ -116,35 +116,40 @@ class ClientRoute:
         is_able = client.connection and client.sdk.startswith(_NODE)
         return bool(is_able) and await self._applications.is_new(environment.environment_id, client)
 
-    async def _register(self, scope: Scope, body: bytes, send: Send) -> None:
+    async def _register(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._open(scope)
-        reports.check_registration(body)
+        async with self._large_bodies.reading(scope, receive) as body:
+            reports.check_registration(body)
         await _accept(send)
 
-    async def _metrics(self, scope: Scope, body: bytes, send: Send) -> None:
+    async def _metrics(self, scope: Scope, receive: Receive, send: Send) -> None:
         access, environment = await self._open_for_report(scope)
-        await self._record_reports(
-            access, reports.reading_metrics(body, environment, reports.client_in(scope["headers"]))
-        )
+        client = reports.client_in(scope["headers"])
+        async with self._large_bodies.reading(scope, receive) as body:
+            await self._record_reports(access, reports.reading_metrics(body, environment, client))
         await _accept(send)
 
-    async def _batch(self, scope: Scope, body: bytes, send: Send) -> None:
+    async def _batch(self, scope: Scope, receive: Receive, send: Send) -> None:
         access, environment = await self._open_for_report(scope)
-        await self._record_reports(
-            access, reports.reading_batch(body, environment, reports.client_in(scope["headers"]))
-        )
+        client = reports.client_in(scope["headers"])
+        async with self._large_bodies.reading(scope, receive) as body:
+            await self._record_reports(access, reports.reading_batch(body, environment, client))
         await _accept(send)
 
-    async def _edge_state(self, scope: Scope, body: bytes, send: Send) -> None:
+    async def _edge_state(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._open(scope)
-        reports.check_edge_state(body)
+        async with self._large_bodies.reading(scope, receive) as body:
+            await in_pieces(reports.checking_edge_state(body))
         await _accept(send)
 
-    async def _validate(self, scope: Scope, body: bytes, send: Send) -> None:
+    async def _validate(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Tell an Edge which of its keys are valid. It has no key of its own, so those that are not valid are counted.
 
         A list without keys counts as one that is not valid.
         """
+        body = await read_body(receive)
+        if body is None:
+            return
         require_shallow(body)
         try:
             tokens = _read_tokens(body).tokens
@@ -180,7 +185,8 @@ class ClientRoute:
         await pause()  # large reports may have arrived at once
         found = await in_pieces(reading)
         size = sum(each.size for each in found)
-        self._key_access.admit_report(access, size // _COUNTS_PER_REPORT)  # also if there is no room: it was read
+        given = size + sum(each.dropped for each in found)
+        self._key_access.admit_report(access, given // _COUNTS_PER_REPORT)  # also if there is no room: it was read
         self._applications.require_room(size)
         for each in found:
             self._applications.record_report(each)

@@ -9,10 +9,12 @@ import secrets
 
 from starlette.types import Receive, Scope, Send
 
+from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.frontend_dialect import FRONTEND
-from flagstaff.http.bodies import read_body
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.http.bodies import LargeBodies, read_body
 from flagstaff.http.errors import MethodNotAllowedError
-from flagstaff.http.operations import ATTRIBUTES_BODY, Endpoint
+from flagstaff.http.operations import ATTRIBUTES_BODY, REPORT_BODY, Endpoint
 from flagstaff.serving.access import KeyAccess
 from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.client_names import ClientNames
@@ -21,14 +23,16 @@ from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.translations import Translations
 from flagstaff.serving.unleash import contexts
 from flagstaff.serving.unleash.errors import credential_in
-from flagstaff.serving.unleash.frontend_reports import check_metrics, check_registration
+from flagstaff.serving.unleash.frontend_reports import checking_metrics, checking_registration
 from flagstaff.values.errors import Code, Error
 
 PATH = "/unleash/api/frontend"
 _IDENTIFIERS = ("email", "user_email")
 _RANDOM_BYTES = 8
-_REPORTS = {f"{PATH}/client/metrics": check_metrics, f"{PATH}/client/register": check_registration}
-ENDPOINT = Endpoint(PATH, ATTRIBUTES_BODY, evaluations=(PATH,), others=tuple(_REPORTS))
+_METRICS, _REGISTER = f"{PATH}/client/metrics", f"{PATH}/client/register"
+_REPORTS = {_METRICS: checking_metrics, _REGISTER: checking_registration}
+ENDPOINT = Endpoint(PATH, ATTRIBUTES_BODY, evaluations=(PATH,), others=(_REGISTER,))
+REPORTS_ENDPOINT = Endpoint(_METRICS, REPORT_BODY, others=(_METRICS,))
 
 
 class FrontendRoute:
@@ -41,6 +45,7 @@ class FrontendRoute:
         self._names = names
         self._evaluations = evaluations
         self._translations = translations
+        self._large_bodies = LargeBodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, method = scope["path"], scope["method"]
@@ -50,21 +55,28 @@ class FrontendRoute:
         allowed = ("GET", "POST") if check is None else ("POST",)
         if method not in allowed:
             raise MethodNotAllowedError(*allowed)
-        body = await read_body(receive)
-        if body is None:
-            return
-        credential, name = credential_in(scope["headers"]), self._names.find(scope["headers"])
-        _, environment = await self._key_access.open(
-            scope, credential, SdkProtocol.UNLEASH_FRONTEND, name=name, reports=check is not None
-        )
+        name = self._names.find(scope["headers"])
         if check is not None:
-            check(body)
+            await self._open(scope, name, reports=True)
+            async with self._large_bodies.reading(scope, receive) as report:
+                await in_pieces(check(report))
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
             await send({"type": "http.response.body", "body": b""})
             return
+        body = await read_body(receive)
+        if body is None:
+            return
+        environment = await self._open(scope, name)
         request = contexts.read_query(scope["query_string"]) if method == "GET" else contexts.read_body(body)
         translation = await self._translations.find(environment, FRONTEND)
         context = self._evaluations.context(environment, request, _IDENTIFIERS)
         answer = self._evaluations.all_flags(translation, environment, context)
         tag = f"{secrets.token_hex(_RANDOM_BYTES)}-{name or self._names.make()}"
         await send_json(answer.body, send, [tag_header(tag)])
+
+    async def _open(self, scope: Scope, name: str | None, *, reports: bool = False) -> EnvironmentSnapshot:
+        credential = credential_in(scope["headers"])
+        _, environment = await self._key_access.open(
+            scope, credential, SdkProtocol.UNLEASH_FRONTEND, name=name, reports=reports
+        )
+        return environment

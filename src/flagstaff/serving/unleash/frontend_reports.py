@@ -3,16 +3,18 @@
 Their answers were evaluated here, so the history has them already; the reports are only checked.
 """
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Generator
+from typing import Annotated, TypeVar
 
 import msgspec
 
-from flagstaff.http.nesting import require_shallow
+from flagstaff.http.nesting import require_countable
+from flagstaff.http.slices import slices
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.values.errors import invalid_field
 
 _MAX_FLAGS = 10_000
+Read = TypeVar("Read")
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
@@ -23,9 +25,9 @@ class _Counts(msgspec.Struct):
 
 
 class _Bucket(msgspec.Struct):
-    start: Any
-    stop: Any
-    toggles: Annotated[dict[str, _Counts], msgspec.Meta(max_length=_MAX_FLAGS)]
+    start: msgspec.Raw
+    stop: msgspec.Raw
+    toggles: msgspec.Raw
 
 
 class _Metrics(msgspec.Struct):
@@ -38,23 +40,33 @@ class _Registration(msgspec.Struct):
 
 
 _decode_metrics = msgspec.json.Decoder(_Metrics).decode
+_decode_toggles = msgspec.json.Decoder(dict[str, _Counts]).decode
 _decode_registration = msgspec.json.Decoder(_Registration).decode
 
 
-def check_metrics(body: bytes) -> None:
-    """Check a report of counts; raises Error INVALID."""
-    _check(_decode_metrics, body)
+def checking_metrics(body: bytes) -> Generator[None]:
+    """Check a report of counts in steps; raises Error INVALID."""
+    require_countable(body)
+    yield
+    bucket = _read(_decode_metrics, body).bucket
+    flags = 0
+    for part in slices(bytes(bucket.toggles) if bucket else b"{}"):
+        yield
+        flags += len(_read(_decode_toggles, part))
+        if flags > _MAX_FLAGS:
+            raise invalid_field("body", f"is not a report: it must not have more than {_MAX_FLAGS:,} flags")
 
 
-def check_registration(body: bytes) -> None:
+def checking_registration(body: bytes) -> Generator[None]:
     """Check a report of a start; raises Error INVALID."""
-    _check(_decode_registration, body)
+    require_countable(body)
+    yield
+    _read(_decode_registration, body)
 
 
-def _check(decode: Callable[[bytes], object], body: bytes) -> None:
-    require_shallow(body)
+def _read(decode: Callable[[bytes], Read], document: bytes) -> Read:
     try:
-        decode(body)
+        return decode(document)
     except msgspec.ValidationError as error:
         raise invalid_field("body", f"is not a report: {error}") from None
     except UNREADABLE:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from flagstaff.http.slices import slices
 from flagstaff.metrics.request_metrics import (
     BUCKETS_MAX,
     INFINITE,
@@ -23,6 +24,7 @@ from flagstaff.metrics.request_metrics import (
 )
 from flagstaff.serving.applications import COUNT_MAX, claimed
 from flagstaff.serving.context import UNREADABLE
+from flagstaff.values.errors import Error
 
 SAMPLES_MAX = 5_000  # of all request metrics in a report
 _METRICS_MAX = 200
@@ -47,7 +49,7 @@ class _Sample(msgspec.Struct):
 class _Metric(msgspec.Struct, rename="camel"):
     name: str
     type: RequestKind
-    samples: list[_Sample]
+    samples: msgspec.Raw
     help: str = ""
     app_name: str | None = None
     environment: str | None = None
@@ -61,6 +63,7 @@ class Readings(NamedTuple):
 
 
 _read_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_read_samples_of = msgspec.json.Decoder(list[_Sample]).decode
 _read_metric = msgspec.json.Decoder(_Metric).decode
 _write_labels = msgspec.json.Encoder().encode
 NOTHING = Readings([], 0)
@@ -75,21 +78,18 @@ def reading_measured(
     """
     if not given or given == b"null":
         return NOTHING
-    try:
-        metrics = _read_list(given)
-    except UNREADABLE:
-        return Readings([], 1)
     found: list[Measured] = []
     samples = 0
-    dropped = max(0, len(metrics) - _METRICS_MAX)
-    for raw in islice(metrics, _METRICS_MAX):
+    metrics, dropped = yield from _reading_list(given)
+    for raw in metrics:
         yield
         try:
             metric = _read_metric(raw)
-        except UNREADABLE:
+            given_samples = yield from _reading_samples(metric)
+        except (Error, *UNREADABLE):
             dropped += 1
             continue
-        for each in metric.samples:
+        for each in given_samples:
             yield
             labels = {_APPLICATION: metric.app_name or application, **(each.labels or {})}
             if environment is not None and environment != (metric.environment or labels.get(_ENVIRONMENT, environment)):
@@ -102,6 +102,35 @@ def reading_measured(
             samples += len(read)
             found.append(Measured(claimed(metric.name), metric.type, claimed(metric.help), kept, read))
     return Readings(found, dropped)
+
+
+def _reading_list(given: msgspec.Raw) -> Generator[None, None, tuple[list[msgspec.Raw], int]]:
+    """Read the first metrics of a list in steps, and count the others."""
+    metrics: list[msgspec.Raw] = []
+    dropped = 0
+    for part in slices(bytes(given), item_max_bytes=len(given)):  # metrics are not read yet, however long
+        yield
+        try:
+            items = _read_list(part)
+        except UNREADABLE:
+            return [], 1
+        room = _METRICS_MAX - len(metrics)
+        metrics += items[:room]
+        dropped += len(items[room:])
+    return metrics, dropped
+
+
+def _reading_samples(metric: _Metric) -> Generator[None, None, list[_Sample]]:
+    """Read a metric's samples in steps.
+
+    Raises:
+        Error, msgspec.MsgspecError: for one that is too long, and for anything else.
+    """
+    samples: list[_Sample] = []
+    for part in slices(bytes(metric.samples)):
+        yield
+        samples += _read_samples_of(part)
+    return samples
 
 
 def _kept_labels(labels: dict[str, str]) -> tuple[tuple[str, str], ...] | None:

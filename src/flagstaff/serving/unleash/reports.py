@@ -10,28 +10,32 @@ from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from secrets import token_bytes
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
 from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.flags.variants import MAX_VARIANTS
-from flagstaff.http.nesting import require_shallow
+from flagstaff.http.nesting import require_countable
+from flagstaff.http.slices import slices
 from flagstaff.serving.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed, size_of
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.serving.unleash.impact_metrics import reading_measured
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.keys import KEY_MAX_LENGTH
 
-MAX_FLAGS = 1_000
-MAX_COUNTS = 5_000  # of results and variants of these flags
+MAX_FLAGS = 5_000
+MAX_COUNTS = 10_000  # of results and variants of these flags
 _MAX_INTERVAL_SECONDS = 86_400
 _EDGE = "unleash-edge"
 _encode = msgspec.json.Encoder().encode
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Read = TypeVar("Read")
+
+
+_NULL, _NOTHING = msgspec.Raw(b"null"), msgspec.Raw(b"{}")
 
 
 class _Counts(msgspec.Struct):
@@ -41,9 +45,9 @@ class _Counts(msgspec.Struct):
 
 
 class _Bucket(msgspec.Struct):
-    toggles: dict[str, _Counts]
-    start: Any = None
-    stop: Any = None
+    toggles: msgspec.Raw
+    start: msgspec.Raw = _NULL
+    stop: msgspec.Raw = _NULL
 
 
 class _Application(msgspec.Struct, rename="camel"):
@@ -68,14 +72,17 @@ class _EdgeCounts(msgspec.Struct, rename="camel"):
 
 
 class _Batch(msgspec.Struct, rename="camel"):
-    applications: list[_Application]
-    metrics: list[_EdgeCounts]
+    applications: msgspec.Raw
+    metrics: msgspec.Raw
     impact_metrics: msgspec.Raw = msgspec.Raw()
 
 
 _read_application = msgspec.json.Decoder(_Application).decode
 _read_metrics = msgspec.json.Decoder(_Metrics).decode
 _read_batch = msgspec.json.Decoder(_Batch).decode
+_read_toggles = msgspec.json.Decoder(dict[str, _Counts]).decode
+_read_applications = msgspec.json.Decoder(list[_Application]).decode
+_read_counts = msgspec.json.Decoder(list[_EdgeCounts]).decode
 _read_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -96,9 +103,9 @@ def check_registration(body: bytes) -> None:
     finish(_decoding(_read_application, body))
 
 
-def check_edge_state(body: bytes) -> None:
+def checking_edge_state(body: bytes) -> Generator[None]:
     """Check what an Edge says about itself, which is not used; raises Error INVALID unless it is an object."""
-    finish(_decoding(_read_object, body))
+    yield from _decoding(_read_object, body)
 
 
 def reading_metrics(
@@ -107,9 +114,7 @@ def reading_metrics(
     """Read what an instance has counted and measured, in steps; nothing if it did neither. Raises Error INVALID."""
     metrics = yield from _decoding(_read_metrics, body)
     readings = yield from reading_measured(metrics.impact_metrics, _short(metrics.app_name) or UNNAMED)
-    bucket = metrics.bucket or _Bucket({})
-    if not bucket.toggles and not any(readings):
-        return []
+    bucket = metrics.bucket or _Bucket(_NOTHING)
     client = Client(
         application=_short(metrics.app_name) or UNNAMED,
         instance=_short(metrics.instance_id) or sender.instance,
@@ -117,16 +122,19 @@ def reading_metrics(
         sdk=sender.sdk or _short(metrics.sdk_version),
     )
     counts: dict[str, FlagCounts] = {}
-    read = size = 0
-    for key, each in islice(bucket.toggles.items(), MAX_FLAGS):
-        of_flag = _counts(each.yes, each.no, each.variants)
-        size += size_of(of_flag)
-        if size > MAX_COUNTS:
-            break
-        counts[claimed(key, KEY_MAX_LENGTH)] = of_flag
-        read += 1
+    size, dropped = 0, readings.dropped
+    for part in slices(bytes(bucket.toggles)):
         yield
-    dropped = sum(map(_given, islice(bucket.toggles.values(), read, None))) + readings.dropped
+        for key, each in _decode(_read_toggles, part, "bucket.toggles").items():
+            yield
+            of_flag = _counts(each.yes, each.no, each.variants)
+            if len(counts) == MAX_FLAGS or size + size_of(of_flag) > MAX_COUNTS:
+                dropped += _given(each)
+                continue
+            size += size_of(of_flag)
+            counts[claimed(key, KEY_MAX_LENGTH)] = of_flag
+    if not counts and not any(readings):
+        return []
     window = _encode([metrics.app_name, metrics.instance_id, metrics.connection_id, bucket.start, bucket.stop])
     if metrics.bucket is None:
         window = token_bytes(16)  # a repetition cannot be told from another report that says the same
@@ -139,20 +147,25 @@ def reading_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client)
     batch = yield from _decoding(_read_batch, body)
     totals: defaultdict[str, dict[str, FlagCounts]] = defaultdict(dict)
     kept = size = dropped = 0
-    for each in batch.metrics:
+    for part in slices(bytes(batch.applications)):
         yield
-        if each.environment != environment.environment_key:
-            continue
-        of_application = totals[_short(each.app_name) or UNNAMED]
-        key = claimed(each.feature_name, KEY_MAX_LENGTH)
-        known = of_application.get(key)
-        given = _given(each)
-        if (known is None and kept == MAX_FLAGS) or size + given > MAX_COUNTS:
-            dropped += given
-            continue
-        kept += known is None
-        size += given
-        of_application[key] = _add(known, _counts(each.yes, each.no, each.variants or {}))
+        _decode(_read_applications, part, "applications")
+    for part in slices(bytes(batch.metrics)):
+        yield
+        for each in _decode(_read_counts, part, "metrics"):
+            yield
+            if each.environment != environment.environment_key:
+                continue
+            of_application = totals[_short(each.app_name) or UNNAMED]
+            key = claimed(each.feature_name, KEY_MAX_LENGTH)
+            known = of_application.get(key)
+            given = _given(each)
+            if (known is None and kept == MAX_FLAGS) or size + given > MAX_COUNTS:
+                dropped += given
+                continue
+            kept += known is None
+            size += given
+            of_application[key] = _add(known, _counts(each.yes, each.no, each.variants or {}))
     sdk, digest = sender.sdk or _EDGE, _digest(environment, body)
     readings = yield from reading_measured(batch.impact_metrics, UNNAMED, environment.environment_key)
     dropped += readings.dropped
@@ -195,12 +208,18 @@ def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
 
 
 def _decoding(decode: Callable[[bytes], Read], body: bytes) -> Generator[None, None, Read]:
-    require_shallow(body)
+    require_countable(body)
     yield
+    return _decode(decode, body)
+
+
+def _decode(decode: Callable[[bytes], Read], document: bytes, place: str = "") -> Read:
+    """Decode a body, or a part of it that is at this place; raises Error INVALID."""
     try:
-        return decode(body)
+        return decode(document)
     except msgspec.ValidationError as error:
-        raise invalid_field("body", f"is not valid here: {error}") from None
+        reason = str(error).replace("`$", f"`$.{place}", 1) if place else str(error)
+        raise invalid_field("body", f"is not valid here: {reason}") from None
     except UNREADABLE:
         raise invalid_field("body", "is not valid JSON") from None
 
