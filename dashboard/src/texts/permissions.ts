@@ -17,7 +17,7 @@ export const permissions = {
   "comments:write": "Comment on flags, releases and changes, and edit and delete own comments",
   "comments:moderate": "Delete the comments of others",
   "keys:read": "See the SDK keys",
-  "keys:rotate": "Replace, create and revoke SDK keys",
+  "keys:rotate": "Replace, create, change and revoke SDK keys",
   "webhooks:read": "See the webhooks and what they were sent (also requires: see the audit trail)",
   "webhooks:write": "Create, change, delete and test webhooks (also requires: see the audit trail)",
   "members:read": "See the members and the invitations",

@@ -64,7 +64,7 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.COMMENTS_WRITE: "comment on flags, releases and changes, and edit and delete own comments",
     Permission.COMMENTS_MODERATE: "delete the comments of others",
     Permission.KEYS_READ: "see the SDK keys; the project's own is for all environments",
-    Permission.KEYS_ROTATE: "replace the project's SDK key, and create and revoke those of environments",
+    Permission.KEYS_ROTATE: "replace the project's SDK key, and create, change and revoke those of environments",
     Permission.WEBHOOKS_READ: "see the webhooks and what they were sent, together with `audit:read`",
     Permission.WEBHOOKS_WRITE: "create, change, delete and test webhooks, together with `audit:read`",
     Permission.MEMBERS_READ: "see the members and the invitations",
