@@ -116,11 +116,11 @@ def at_most(items: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def distinct(one: str) -> AfterValidator:
-    """Some different items of a kind, such as "a flag": neither none, nor the same one twice."""
+def distinct(one: str, *, may_be_empty: bool = False) -> AfterValidator:
+    """Different items of a kind, such as "a flag": not the same one twice, and not none unless it may be empty."""
 
     def check(given: list[Any]) -> list[Any]:
-        if not given:
+        if not given and not may_be_empty:
             raise ValueError(f"must have at least one {one.partition(' ')[2]}")
         if len(set(given)) < len(given):
             raise ValueError(f"must not have {one} twice")

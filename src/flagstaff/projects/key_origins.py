@@ -20,13 +20,6 @@ _DEFAULT_PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443"}
 _ANY_LABEL = "*."
 
 
-def check_different(origins: list[str]) -> list[str]:
-    """Origins of which none occurs twice."""
-    if len(set(origins)) < len(origins):
-        raise ValueError("must not have an origin twice")
-    return origins
-
-
 def check_origin(given: str) -> str:
     """The origin of a page, exactly as browsers send it; `*.` before a name stands for one label."""
     if given == "*":

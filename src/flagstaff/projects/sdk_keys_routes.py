@@ -21,13 +21,14 @@ from flagstaff.api.schemas import (
     Uuid,
     at_most,
     converted,
+    distinct,
     optional,
 )
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.key_origins import ORIGIN_MAX_LENGTH, ORIGIN_PATTERN, ORIGINS_MAX, check_different, check_origin
+from flagstaff.projects.key_origins import ORIGIN_MAX_LENGTH, ORIGIN_PATTERN, ORIGINS_MAX, check_origin
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.sdk_keys import PATTERN, KeyKind, SdkKey
@@ -53,7 +54,7 @@ AllowedOrigins = Annotated[
         ]
     ],
     at_most(ORIGINS_MAX),
-    AfterValidator(check_different),
+    distinct("an origin", may_be_empty=True),
     Field(
         json_schema_extra={"maxItems": ORIGINS_MAX, "uniqueItems": True},
         description="Only for keys of the kind `browser`: the origins of the pages that may use the key, as browsers "

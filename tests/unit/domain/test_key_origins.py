@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from flagstaff.projects.key_origins import ORIGIN_MAX_LENGTH, allows, check_different, check_origin
+from flagstaff.projects.key_origins import ORIGIN_MAX_LENGTH, allows, check_origin
 
 REFUSED = {
     "*": "must not be '*'; leave the list empty to allow pages of every origin",
@@ -81,12 +81,6 @@ def test_what_is_no_host_is_refused(given: str) -> None:
 def test_a_text_that_is_too_long_is_refused() -> None:
     with pytest.raises(ValueError, match=f"must be at most {ORIGIN_MAX_LENGTH} characters long"):
         check_origin("https://" + ORIGIN_MAX_LENGTH * "a")
-
-
-def test_an_origin_occurs_once() -> None:
-    assert check_different([]) == []
-    with pytest.raises(ValueError, match="must not have an origin twice"):
-        check_different(["https://example.com", "https://example.org", "https://example.com"])
 
 
 @pytest.mark.parametrize("given", ACCEPTED)

@@ -94,7 +94,6 @@ class EmailVerificationLink(Body):
 
 Service = Annotated[Accounts, Depends(service(Accounts))]
 
-
 Verification = Annotated[EmailVerification, Depends(service(EmailVerification))]
 
 SessionService = Annotated[Sessions, Depends(service(Sessions))]

@@ -29,13 +29,11 @@ MAX_FLAGS = 5_000
 MAX_COUNTS = 10_000  # of results and variants of these flags
 _MAX_INTERVAL_SECONDS = 86_400
 _EDGE = "unleash-edge"
+_NULL, _NOTHING = msgspec.Raw(b"null"), msgspec.Raw(b"{}")
 _encode = msgspec.json.Encoder().encode
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Read = TypeVar("Read")
-
-
-_NULL, _NOTHING = msgspec.Raw(b"null"), msgspec.Raw(b"{}")
 
 
 class _Counts(msgspec.Struct):
