@@ -197,7 +197,7 @@ async def invite(
 
 async def mailed_token(email: str, data_directory: Path, page: str) -> str:
     """Wait for a mail to an address, and return the token of its link to a page."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         while not (mails := [each for each in read_outbox(data_directory) if each["To"] == email]):
             await asyncio.sleep(POLL_SECONDS)
     return reset_token(mails[-1], page)

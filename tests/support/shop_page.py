@@ -22,9 +22,9 @@ _BUNDLER = ROOT / "dashboard" / "node_modules" / "rolldown" / "bin" / "cli.mjs"
 
 
 def documented_server(flags_url: str, server_key: str) -> Any:
-    """The functions with which the page's server fetches flags."""
+    """The functions with which the page's server fetches flags, patiently: the machine may be busy."""
     functions: dict[str, Any] = {"server_key": server_key}
-    exec(_SERVER.replace(PUBLIC_URL, flags_url), functions)
+    exec(_SERVER.replace(PUBLIC_URL, flags_url).replace("timeout=0.5", "timeout=30"), functions)
     return functions
 
 
