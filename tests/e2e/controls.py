@@ -120,7 +120,7 @@ async def use(page: Page, place: int, choice: int, sent: list[str]) -> int:
         await expect(items.first).to_be_visible()
         choices = await items.count()
         await items.nth(choice).press("Enter")
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         while not sent and not await submit.count():
             await asyncio.sleep(POLL_SECONDS)
         if not sent:

@@ -67,7 +67,7 @@ class Person:
         async with asyncio.timeout(BROWSER_SECONDS):
             self.page = await self._contexts.open(self.url, self._options, is_new=self._is_changed)
             self.context = self.page.context
-            self.context.set_default_timeout(15_000)
+            self.context.set_default_timeout(30_000)
             self.context.on("weberror", self._note_error)
             self.context.on("console", self._note)
         return self
@@ -170,7 +170,7 @@ class Person:
 async def load_all(page: Page) -> None:
     """Scroll through the current page until it has loaded everything. Parts below the window load later."""
     unloaded = page.locator(".mantine-Skeleton-root")
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         while await unloaded.count():
             await page.evaluate(SCROLL_THROUGH)
 
@@ -181,7 +181,7 @@ async def evaluate_and_record(ada: Person, environment: Json, *contexts: Json) -
     for context in contexts:
         (await ada.api.evaluate(project["sdk_key"], environment["key"], context)).raise_for_status()
     evaluations = f"/api{environment_page(environment)}/evaluations"
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         while len((await ada.api.get(evaluations)).json()["items"]) < len(contexts):
             await asyncio.sleep(POLL_SECONDS)
 

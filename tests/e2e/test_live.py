@@ -40,7 +40,7 @@ async def open_windows(ada: Person, *flags: Json, script: str = "") -> list[Page
 
 async def until_streams(ada: Person, number: int) -> None:
     """Wait until the server has so many open streams."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         while f"flagstaff_streams {number}.0\n" not in (await ada.api.get("/metrics")).text:
             await asyncio.sleep(POLL_SECONDS)
 

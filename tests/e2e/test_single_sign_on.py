@@ -178,7 +178,7 @@ async def test_a_second_factor_of_the_account_is_asked_for_on_the_way_back(eve: 
     await eve.sees_heading("Create your first project")
     async with open_client(base_url=eve.url) as client:  # she sets a password, without which no app can be enrolled
         (await client.post("/auth/forgot-password", json={"email": eve.email})).raise_for_status()
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(30):
             while not (mails := [each for each in read_outbox(store.data_directory) if each["To"] == eve.email]):
                 await asyncio.sleep(0.05)
         reset = {"token": reset_token(mails[-1]), "newPassword": PASSWORD}

@@ -44,7 +44,7 @@ class Pair:
         return enabled
 
     async def until_ready(self) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             for caller in (self.ada, self.application):
                 while (await caller.get("/ready")).status_code != 200:
                     await asyncio.sleep(0.02)
@@ -182,7 +182,7 @@ async def test_after_a_restart_of_postgresql_both_hear_of_each_other_again(
 ) -> None:
     outage_postgres.stop(crash=crash)
     for caller in (pair.ada, pair.application):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while (await caller.get("/ready")).status_code == 200:
                 await asyncio.sleep(0.02)
     outage_postgres.start()

@@ -90,7 +90,7 @@ async def no_confirmation(store: Store) -> AsyncIterator[None]:
 
 async def until_off(store: Store) -> None:
     """Wait until another connection sees that the flag is off."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not await _count(store, "SELECT count(*) FROM flags WHERE NOT enabled"):
             await asyncio.sleep(0)
 

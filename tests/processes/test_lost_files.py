@@ -127,7 +127,7 @@ async def metrics(caller: RemoteCaller) -> dict[str, float]:
 
 
 async def until(condition: Callable[[], Any]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         while not await condition():
             await asyncio.sleep(0.05)
 

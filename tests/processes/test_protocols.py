@@ -54,7 +54,7 @@ async def test_without_the_database_flags_are_answered_and_no_key_is_called_wron
     assert (await ask(pair.application, path, unknown)).status_code == 401
     outage_postgres.stop()
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             while (refused := await ask(pair.application, path, unknown)).status_code == 401:
                 await asyncio.sleep(0.02)
         assert refused.status_code == 503

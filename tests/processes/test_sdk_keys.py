@@ -39,7 +39,7 @@ class Pair:
         return (await self.application.evaluate(key)).status_code
 
     async def until(self, key: str, status: int) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             while await self.status(key) != status:
                 await asyncio.sleep(0.02)
 

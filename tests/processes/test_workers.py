@@ -44,7 +44,7 @@ def refusal(*arguments: str, **environ: str) -> str:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.02)
 
@@ -118,7 +118,7 @@ async def test_a_paused_worker_is_replaced_within_seconds_and_its_waiting_connec
         for caller in callers:
             answer = await caller.evaluate(project["sdk_key"])
             assert answer.json()["flags"][flag["key"]]["enabled"] is False
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(30):
                 while (await caller.get("/ready")).status_code != 200:
                     await asyncio.sleep(0.02)
 
@@ -150,7 +150,7 @@ async def test_a_killed_worker_is_replaced_and_neither_toggles_nor_counts_are_lo
         for caller in callers:
             await caller.evaluate(project["sdk_key"])
         counts = [0]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             while counts[-1] < WORKERS:  # a worker's metrics are a second old
                 counts.append(await evaluations(callers[0]))
         before = worker_pids(server)
@@ -161,7 +161,7 @@ async def test_a_killed_worker_is_replaced_and_neither_toggles_nor_counts_are_lo
 
     async with a_caller_of_each(server, WORKERS, token=token) as callers:
         for caller in callers:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(30):
                 while (await caller.get("/ready")).status_code != 200:
                     await asyncio.sleep(0.02)
         stored = (await callers[0].get(flag_path(flag))).json()
@@ -169,7 +169,7 @@ async def test_a_killed_worker_is_replaced_and_neither_toggles_nor_counts_are_lo
         for caller in callers:
             answer = await caller.evaluate(project["sdk_key"])
             assert answer.json()["flags"][flag["key"]]["enabled"] is stored["enabled"]
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(30):
                 figures = ""
                 while "flagstaff_worker_restarts_total 1.0" not in figures:  # the metrics may be a second old
                     figures = (await caller.get("/metrics")).text

@@ -136,7 +136,7 @@ async def test_each_is_an_evaluation_of_this_flag_alone(sqlite: Store, tmp_path:
     async with shop(sqlite) as place:
         await in_python(place.program("python", "http").code, tmp_path)
         path = f"{environment_path(place.environment)}/evaluations"
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(30):
             while not (items := (await place.caller.get(path)).json()["items"]):
                 await asyncio.sleep(0.05)
         assert [(each["user_id"], list(each["flags"])) for each in items] == [("user-42", ["flag-plain"])]

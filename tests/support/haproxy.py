@@ -10,7 +10,7 @@ from tests.support.debian import find_or_install, leave_out
 from tests.support.ports import free_port, is_listening
 from tests.support.processes import terminate
 
-_START_SECONDS = 10
+_START_SECONDS = 30
 _MISSING = "No HAProxy was found and none could be installed, which takes root and apt: its tests are left out."
 
 

@@ -13,7 +13,7 @@ from tests.support.processes import terminate
 DOCUMENTED_NAME = "flags.example.com"
 """The name of the server in the documented configuration."""
 _DOCUMENTATION = Path(__file__).parents[2] / "docs" / "operations.md"
-_START_SECONDS = 10
+_START_SECONDS = 30
 _MISSING = "No nginx was found and none could be installed, which takes root and apt: its tests are left out."
 
 

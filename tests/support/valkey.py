@@ -14,7 +14,7 @@ from typing import Self
 
 from tests.support.ports import free_port
 
-_START_SECONDS = 10
+_START_SECONDS = 30
 _STOP_SECONDS = 10
 
 

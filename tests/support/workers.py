@@ -9,7 +9,7 @@ from tests.support.processes import children_of
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
 
-_SECONDS = 20
+_SECONDS = 30
 
 
 def worker_pids(server: ServerProcess) -> set[int]:
