@@ -1,6 +1,6 @@
 """Plans the undoing of a creation: what was created is deleted, unless somebody has touched it since."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,11 +19,11 @@ from flagstaff.projects.access import scope_of
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """How changes are restored together: when, whether only what nobody has changed again, and their numbers."""
+    """How changes are restored together: when, whether only what nobody has changed again, and in which order."""
 
     now: datetime
     if_unchanged: bool
-    numbers: Collection[int]
+    numbers: Sequence[int]
 
 
 async def plan_undone_flag(

@@ -34,7 +34,7 @@ CHARACTERS_MAX = 8_000_000
 """The length of several changes together, with the states before and after them."""
 _TOO_MUCH = (
     f"must not alter more than {RESOURCES_MAX:,} flags, rules and segments together, nor be longer than "
-    f"{CHARACTERS_MAX:,} characters; send fewer at a time"
+    f"{CHARACTERS_MAX:,} characters; send fewer changes at a time"
 )
 
 
@@ -111,37 +111,44 @@ class Restores:
             Error: as `restore`; the CONFLICT names the change, but a dry run tells of each one that cannot be put back.
                 INVALID if several alter too much.
         """
-        items: list[RestoredChange] = []
-        resources = 0
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             _, member = await open_member(connection, actor, project_id, for_update=True)
             parts = await find_parts(connection, project_id, chosen)
             numbers = [each.number for each in parts]
-            are_several = len(numbers) > 1
-            if are_several:
+            too_much = invalid_field("batch_of" if isinstance(chosen, BatchOf) else "changes", _TOO_MUCH)
+            if len(numbers) > 1:
                 characters = await change_lists_store.count_characters(connection, project_id, numbers)
                 if characters > CHARACTERS_MAX:
-                    raise invalid_field("changes", _TOO_MUCH)
+                    raise too_much
             now = await self._time_of_restore(connection, project_id)
             together = Together(now, if_unchanged, numbers)
             async with attempt(transaction, keep=not dry_run):
-                for number in numbers:
-                    try:
-                        async with attempt(transaction, keep=True):
-                            altered = await self._put_back(connection, member, number, together)
-                        resources += len(altered)
-                        if are_several and resources > RESOURCES_MAX:
-                            raise invalid_field("changes", _TOO_MUCH)
-                    except Error as error:
-                        if error.code is not Code.CONFLICT:
-                            raise
-                        if not dry_run:
-                            raise Error(Code.CONFLICT, f"Change {number}: {error.message}") from error
-                        items.append(RestoredChange(number, Restored((), None), error))
-                    else:
-                        items.append(RestoredChange(number, Restored(altered, None)))
+                items = await self._put_back_each(transaction, member, together, too_much, dry_run=dry_run)
             return items if dry_run else await self._record(transaction, actor, items, now)
+
+    async def _put_back_each(
+        self, transaction: Transaction, member: Member, together: Together, too_much: Error, *, dry_run: bool
+    ) -> list[RestoredChange]:
+        """Put back several changes one after the other; raises `too_much` when they alter too many resources."""
+        items: list[RestoredChange] = []
+        resources = 0
+        for number in together.numbers:
+            try:
+                async with attempt(transaction, keep=True):
+                    altered = await self._put_back(transaction.connection, member, number, together)
+            except Error as error:
+                if error.code is not Code.CONFLICT:
+                    raise
+                if not dry_run:
+                    raise Error(Code.CONFLICT, f"Change {number}: {error.message}") from error
+                items.append(RestoredChange(number, Restored((), None), error))
+                continue
+            resources += len(altered)
+            if len(together.numbers) > 1 and resources > RESOURCES_MAX:
+                raise too_much
+            items.append(RestoredChange(number, Restored(altered, None)))
+        return items
 
     async def _record(
         self, transaction: Transaction, actor: Actor, items: Sequence[RestoredChange], now: datetime

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.copying import restored_batches
+from flagstaff.copying import restored_batches, restores_service
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.members import join
 
@@ -137,3 +137,14 @@ async def test_an_operation_with_too_many_changes_is_refused_by_name(
 ) -> None:
     monkeypatch.setattr(restored_batches, "BATCH_MAX", 2)
     assert "at most 2 can be restored together" in field_errors(await undo(ada, project, copied[0]))["batch_of"]
+
+
+@pytest.mark.parametrize("bound", ["CHARACTERS_MAX", "RESOURCES_MAX"])
+async def test_an_operation_that_alters_too_much_is_refused_by_name(
+    ada: Caller, project: Json, copied: list[str], monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    monkeypatch.setattr(restores_service, bound, 2)
+    for dry_run in (True, False):
+        (refused,) = field_errors(await undo(ada, project, copied[0], dry_run=dry_run)).items()
+        assert refused[0] == "batch_of"
+        assert refused[1].startswith("must not alter more than 5,000 flags, rules and segments together")
