@@ -38,31 +38,42 @@ class Guardian:
     flags: Flags
 
     async def act(self, release: Release, verdict: Verdict, metrics: dict[str, Metric]) -> None:
-        """Have each guard act that has reached its threshold and has not acted; none while the split is wrong."""
+        """Have each guard act that has reached its threshold and has not acted; none while the split is wrong.
+
+        A guard that fails keeps no other from acting: its error is raised after all.
+        """
+        if verdict.is_split_wrong:
+            await self._raise_split_alarm(release, verdict)
+            return
+        failures: list[Exception] = []
+        for place, each in enumerate(verdict.judgements):
+            metric = metrics.get(each.guard.metric)
+            if metric is None or not each.is_reached:
+                continue
+            try:
+                await self._act_for(release, verdict, place, metric)
+            except Exception as error:
+                log.exception("release_guard_failed", release=str(release.id), metric=metric.key)
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    async def _act_for(self, release: Release, verdict: Verdict, place: int, metric: Metric) -> None:
+        """Have the guard at a place act, if it has not acted."""
+        judgement = verdict.judgements[place]
         async with self.database.shared_transaction() as transaction:
             present = await _open(transaction, release)
-            if present is None:
+            if present is None or metric.key in present.alarmed:
                 return
-            at = await releases_store.read_clock(transaction.connection)
-            if verdict.is_split_wrong:
-                if None not in present.alarmed:
-                    await self._raise_split_alarm(transaction, present, verdict, at)
-                return
-            for place, each in enumerate(verdict.judgements):
-                metric = metrics.get(each.guard.metric)
-                if metric is None or not each.is_reached or metric.key in present.alarmed:
-                    continue
-                alarm = Alarm(
-                    metric.key,
-                    each.guard.action,
-                    at,
-                    min(exp(min(each.log_evidence, 690.0)), 1e300),
-                    exp(each.log_threshold),
-                    say_guard(each, metric, release.segments, verdict.counted, place),
-                )
-                present = await self._act(transaction, present, alarm)
-                if not present.is_open:
-                    return
+            alarm = Alarm(
+                metric.key,
+                judgement.guard.action,
+                await releases_store.read_clock(transaction.connection),
+                min(exp(min(judgement.log_evidence, 690.0)), 1e300),
+                exp(judgement.log_threshold),
+                say_guard(judgement, metric, release.segments, verdict.counted, place),
+            )
+            await self._act(transaction, present, alarm)
 
     async def act_beyond(self, release: Release, place: int, value: float) -> None:
         """Have the threshold at a place act, which a value has passed, if it has not acted."""
@@ -110,15 +121,18 @@ class Guardian:
         if flag is not None and flag.enabled and flag.archived_at is None:
             await self.flags.toggle_flag(actor_of(release, watched), path)
 
-    async def _raise_split_alarm(
-        self, transaction: Transaction, release: Release, verdict: Verdict, at: datetime
-    ) -> None:
-        alarm = Alarm(None, None, at, 1 / split.ALPHA, 1 / split.ALPHA, SPLIT_WRONG)
-        log.warning("release_split_wrong", release=str(release.id), users=verdict.counted.new)
-        after = replace(release, alarms=(*release.alarms, alarm))
-        await write_release(
-            transaction, actor_of(release), "release.warned", release, after, self.now(), knows_all=False
-        )
+    async def _raise_split_alarm(self, release: Release, verdict: Verdict) -> None:
+        async with self.database.shared_transaction() as transaction:
+            present = await _open(transaction, release)
+            if present is None or None in present.alarmed:
+                return
+            at = await releases_store.read_clock(transaction.connection)
+            alarm = Alarm(None, None, at, 1 / split.ALPHA, 1 / split.ALPHA, SPLIT_WRONG)
+            log.warning("release_split_wrong", release=str(release.id), users=verdict.counted.new)
+            after = replace(present, alarms=(*present.alarms, alarm))
+            await write_release(
+                transaction, actor_of(present), "release.warned", present, after, self.now(), knows_all=False
+            )
 
 
 async def _open(transaction: Transaction, release: Release) -> Release | None:

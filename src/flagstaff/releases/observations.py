@@ -5,6 +5,7 @@ and each event is counted once, whichever process ends when. Everything that gua
 page costs the same with a thousand users and with a million.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from flagstaff.releases.releases import Arms
@@ -62,11 +63,11 @@ class MetricCounts:
 class Point:
     """A moment of a chart, in seconds since 1970: the evidence of each guard, and the users of each arm.
 
-    Evidence is given as its natural logarithm.
+    Evidence is given as its natural logarithm. None was stored in place of no evidence at all, whose logarithm is -∞.
     """
 
     at: int
-    evidence: list[float]
+    evidence: Sequence[float | None]
     users: list[int]
 
 

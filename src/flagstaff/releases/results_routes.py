@@ -213,11 +213,11 @@ def _view(results: Results) -> dict[str, Any]:
         "metrics": list(map(_view_metric, results.metrics)),
         "chart": [
             {
-                "at": format_moment(moment(each.at * 1_000_000)),
-                "evidence": [exp(min(logarithm, _LOG_MAX)) for logarithm in each.evidence],
-                "users": each.users,
+                "at": format_moment(moment(point.at * 1_000_000)),
+                "evidence": [0.0 if each is None else exp(min(each, _LOG_MAX)) for each in point.evidence],
+                "users": point.users,
             }
-            for each in counted.points
+            for point in counted.points
         ],
     }
 

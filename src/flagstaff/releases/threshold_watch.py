@@ -19,6 +19,7 @@ from flagstaff.releases.releases import Release
 from flagstaff.values.errors import Code, Error
 
 WATCH_SECONDS = 2.0
+_VALUE_MAX = 1e300  # what was stored before reports were bounded may overflow, and JSON has no infinity
 
 log = structlog.get_logger(__name__)
 
@@ -48,24 +49,24 @@ class ThresholdWatch:
             state = release.updated_at, end
             if self._seen.get(release.id) == state:
                 continue
-            try:
-                await self._watch(release, end)
-            except Exception as error:
-                if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
-                    raise
-                log.exception("release_thresholds_not_watched", release=str(release.id))
+            for place, threshold in release.waiting_thresholds.items():
+                try:
+                    await self._watch(release, place, threshold, end)
+                except Exception as error:  # the others are still looked at
+                    if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
+                        raise
+                    log.exception("release_threshold_not_watched", release=str(release.id), place=place)
             self._seen[release.id] = state
 
-    async def _watch(self, release: Release, end: datetime) -> None:
+    async def _watch(self, release: Release, place: int, threshold: Threshold, end: datetime) -> None:
         running = release.running
-        for place, threshold in release.waiting_thresholds.items():
-            start = end - timedelta(minutes=threshold.minutes)
-            if running is None or start < running.at:
-                continue
-            async with self.database.read_history() as connection:
-                value = await read_value(connection, release.environment_id, threshold, start, end)
-            if value is not None and threshold.is_passed_by(value):
-                await self.act(release, place, value)
+        start = end - timedelta(minutes=threshold.minutes)
+        if running is None or start < running.at:
+            return
+        async with self.database.read_history() as connection:
+            value = await read_value(connection, release.environment_id, threshold, start, end)
+        if value is not None and threshold.is_passed_by(value):
+            await self.act(release, place, min(max(value, -_VALUE_MAX), _VALUE_MAX))
 
 
 async def read_value(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.values.lists import parts_of
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, flag_path
 from tests.support.releases import (
@@ -211,6 +212,28 @@ async def test_values_are_compared_by_their_mean(ada: Caller, project: Json, fla
     off, on = result["arms"]
     assert (round(off["mean"]), round(on["mean"])) == (pytest.approx(100, abs=2), pytest.approx(200, abs=2))
     assert on["difference"]["low"] < 100 < on["difference"]["high"]
+
+
+@pytest.mark.both_databases
+async def test_a_metric_that_is_far_better_keeps_no_other_guard_from_acting(
+    ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    """With 2,400 users, half of the latency is 41 standard deviations away, where its evidence was no number."""
+    await create_metric(ada, project, key="latency", name="Latency", kind="value", unit="ms")
+    latency, failing = {"metric": "latency", "action": "turn_off"}, {"metric": "errors", "action": "turn_off"}
+    release = await begin(ada, flag, latency, failing)
+    treated, control = await expose(ada, project, people(0, 2_400))
+    fast = [{"metric": "latency", "user_id": user, "value": 20 + place % 61} for place, user in enumerate(treated)]
+    slow = [{"metric": "latency", "user_id": user, "value": 70 + place % 61} for place, user in enumerate(control)]
+    for some in parts_of([*fast, *slow], 1_000):
+        await send_events(ada, project["sdk_key"], *some)
+    await until(lambda: read_results(ada, release), lambda each: counted(each, "latency") == 2_400)
+    for some in parts_of(errors(treated), 1_000):
+        await send_events(ada, project["sdk_key"], *some)
+    stopped = await until_state(ada, release, "stopped")
+    assert stopped["alarms"][0]["metric"] == "errors"
+    results = await read_results(ada, release)
+    assert results["metrics"][0]["evidence"] < 1
 
 
 @pytest.mark.both_databases

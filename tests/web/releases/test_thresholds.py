@@ -177,6 +177,36 @@ async def test_several_thresholds_of_one_request_metric_act_each_once(
 
 
 @pytest.mark.both_databases
+async def test_numbers_that_overflow_keep_no_other_threshold_from_acting(
+    flagstaff: Flagstaff, ada: Caller, flag: Json
+) -> None:
+    """As any application of the environment could report them before they were bounded: their sum is infinite."""
+    huge = (Sample(WHOLE, 1.7e308, 100), Sample("0.5", 0.0, 100))
+    await have_reported(
+        flagstaff, flag, Measured("seconds", RequestKind.HISTOGRAM, "Seconds", CHECKOUT, huge), counted(20)
+    )
+    release = await begin(ada, flag, {**SECONDS, "measure": "mean", "action": "notify"}, ERRORS)
+    await grow_old(flagstaff, release, 5)
+    stopped = await until_state(ada, release, "stopped")
+    assert [alarm["place"] for alarm in stopped["alarms"]][-1] == 1
+
+
+@pytest.mark.both_databases
+async def test_a_threshold_that_fails_keeps_no_other_from_acting(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
+    await have_reported(flagstaff, flag, observed("0.5"), counted(20))
+    release = await begin(ada, flag, SECONDS, ERRORS)
+    acting: list[int] = []
+
+    async def act(_release: Release, place: int, _value: float) -> None:
+        acting.append(place)
+        raise ValueError("Out of range float values are not JSON compliant")
+
+    await grow_old(flagstaff, release, 5)
+    await ThresholdWatch(flagstaff.database, act).watch()
+    assert acting == [0, 1]
+
+
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("reported", "threshold"),
     [

@@ -110,6 +110,7 @@ async def test_an_invalid_chart_is_refused(
         counter(None),
         counter(1, **{f"label-{number}": "x" for number in range(LABELS_MAX)}),
         counter(1, **{f"label-{number}": "x" * 100 for number in range(15)}),
+        histogram(buckets=[{"le": 1.7e308, "count": 1}]),
         histogram(buckets=[{"le": "many", "count": 1}]),
         histogram(buckets=[{"le": number, "count": 1} for number in range(31)]),
         histogram(count=-1),

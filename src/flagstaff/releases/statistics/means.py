@@ -8,7 +8,7 @@ which are found among the first users and then stay: one user of a heavy tail wo
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import erfc, exp, inf, log, sqrt
+from math import erfc, exp, inf, log, log1p, pi, sqrt
 
 BURN_IN = 500
 """The number of users, in both arms together, after which the limit for large numbers and the scale are fixed."""
@@ -17,6 +17,8 @@ USERS_LEAST = 50
 QUANTILE = 0.99
 """The quantile of the first users' numbers at which numbers are cut off, and 1 minus it on the other side."""
 _GROWTH = 10.0
+_FAR = 25.0  # erfc is a normal number up to here
+_LOG_MAX = 1e6
 _EFFECT = 0.1
 """The effect that is found soonest, in standard deviations."""
 
@@ -100,9 +102,18 @@ def log_evidence(steps: Sequence[MeanSplit], *, deviation: float, harm_is_more: 
     if not information or not prior:
         return 0.0
     spread = 1 + information * prior
-    standing = score * sqrt(prior / spread)
-    tail = erfc(-standing / sqrt(2))  # twice the normal distribution function
-    return (log(tail) if tail > 0 else -inf) + standing**2 / 2 - log(spread) / 2
+    return _log_mixture(score * sqrt(prior / spread)) - log(spread) / 2
+
+
+def _log_mixture(standing: float) -> float:
+    """The logarithm of 2 Φ(z) exp(z²/2), at most 1e6: finite for each z, also where Φ(z) is less than any number.
+
+    There it is the first terms of the asymptotic expansion (Abramowitz and Stegun, 7.1.23), within 1e-8.
+    """
+    far = -standing / sqrt(2)
+    if far < _FAR:
+        return min(log(erfc(far)) + far * far, _LOG_MAX)
+    return log1p(3 / (4 * far**4) - 1 / (2 * far**2)) - log(far * sqrt(pi))
 
 
 def difference_interval(
@@ -133,7 +144,7 @@ def _combine(steps: Sequence[MeanSplit], *, sign: int, weight: float) -> tuple[f
         freedom = treated.users + control.users - 2
         pooled = ((treated.users - 1) * treated.variance + (control.users - 1) * control.variance) / freedom
         variance = pooled * (1 / treated.users + weight**2 / control.users)
-        if variance <= 0:
+        if not 0 < variance < inf:
             continue
         difference = treated.total / treated.users - weight * control.total / control.users
         score += sign * difference / variance

@@ -164,7 +164,7 @@ def _read_buckets(given: Sequence[_Bucket]) -> list[Sample] | None:
     counts: dict[float, int] = {}
     for each in given:
         bound = inf if each.le == INFINITE else each.le
-        if isinstance(bound, str) or isnan(bound) or bound == -inf:
+        if isinstance(bound, str) or isnan(bound) or bound < -_AMOUNT_MAX or _AMOUNT_MAX < bound < inf:
             return None
         counts[bound] = min(max(each.count, 0), COUNT_MAX)
     ordered = [(-inf, 0), *sorted(counts.items())]
