@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstaff.http.nesting import CONTAINERS_MAX, FIELDS_MAX, ITEMS_MAX, NESTING_MAX, require_simple
+from flagstaff.concurrency.pacing import finish
+from flagstaff.http.nesting import (
+    CONTAINERS_MAX,
+    FIELDS_MAX,
+    ITEMS_MAX,
+    NESTING_MAX,
+    REPORT_ESCAPES_MAX,
+    REPORT_ITEMS_MAX,
+    counting,
+    require_simple,
+)
 from flagstaff.values.errors import Error
 
 
@@ -66,4 +76,26 @@ def test_lists_and_items_are_counted(item: object, most: int, message: str) -> N
     require_simple(json.dumps([item] * most).encode())
     with pytest.raises(Error) as refused:
         require_simple(json.dumps([item] * (most + 1)).encode())
+    assert refused.value.fields[0].message == message
+
+
+@pytest.mark.parametrize("text", ["x" * 1_000_000, ':"' * 30_000 + "x" * 900_000, "[" * 1_000_000])
+def test_a_large_report_is_counted_in_short_steps_whatever_is_in_its_texts(text: str) -> None:
+    assert len(list(counting(json.dumps([text, {text: 1}]).encode()))) > 200
+
+
+@pytest.mark.parametrize(
+    ("report", "message"),
+    [
+        ([0] * (REPORT_ITEMS_MAX + 1), f"must not have more than {REPORT_ITEMS_MAX:,} objects, lists and their items"),
+        ([[]] * REPORT_ITEMS_MAX, f"must not have more than {REPORT_ITEMS_MAX:,} objects, lists and their items"),
+        (['"' * (REPORT_ESCAPES_MAX + 1)], f"must not have more than {REPORT_ESCAPES_MAX:,} backslashes"),
+        ("[" * 600 + "]" * 600, "must not be nested more than 512 levels deep"),
+    ],
+    ids=["items", "lists", "escapes", "levels"],
+)
+def test_a_report_that_takes_long_to_decode_is_refused_before(report: object, message: str) -> None:
+    document = report.encode() if isinstance(report, str) else json.dumps(report).encode()
+    with pytest.raises(Error) as refused:
+        finish(counting(document))
     assert refused.value.fields[0].message == message

@@ -1,6 +1,7 @@
 """Long JSON is cut into parts whose items are together those of the whole."""
 
 import json
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -40,6 +41,24 @@ def test_what_is_short_or_no_container_stays_as_it_is(document: bytes) -> None:
 
 
 def test_an_item_beyond_the_bound_is_refused() -> None:
-    assert len(list(slices(json.dumps(["x" * 60_000] * 9).encode()))) == 9
+    parts = slices(json.dumps(["x" * 60_000] * 9).encode())
+    assert len([part for part in parts if part != b"[]"]) == 9
     with pytest.raises(Error):
         list(slices(json.dumps([1, "x" * 80_000, 2]).encode()))
+
+
+@pytest.mark.parametrize(
+    "item", ['"' + "x" * 1_000_000 + '"', '"' + r"\"" * 500_000 + '"', "[" + "0," * 500_000 + "0]"]
+)
+def test_the_end_of_a_long_item_is_searched_in_short_steps(item: str) -> None:
+    document = f"[{item}]".encode()
+    *steps, whole = slices(document, item_max_bytes=len(document))
+    assert whole == document
+    assert len(steps) > 200
+    assert set(steps) == {b"[]"}
+
+
+def test_an_item_beyond_the_bound_is_refused_before_its_end_is_found() -> None:
+    parts = slices(b'["' + b"x" * 1_000_000 + b'"]')
+    with pytest.raises(Error):
+        list(islice(parts, 30))

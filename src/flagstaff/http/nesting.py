@@ -5,11 +5,13 @@ Without the others, a small body can have so many fields, lists and items that r
 milliseconds. The bodies of evaluations, which may not take one, have a bound of their own.
 """
 
+from collections.abc import Generator, Iterator
 from itertools import accumulate
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.concurrency.pacing import pause
+from flagstaff.http.slices import steps
 from flagstaff.values.errors import invalid_field
 
 NESTING_MAX = 512
@@ -20,6 +22,12 @@ FIELDS_MAX = 20_000
 
 REPORT_FIELDS_MAX = 60_000
 """Fields of a report: twelve for each of 5,000 flags."""
+
+REPORT_ITEMS_MAX = 120_000
+"""Objects and lists of a report, and their fields and items."""
+
+REPORT_ESCAPES_MAX = 60_000
+"""Backslashes of a report, each of which makes its decoding longer."""
 
 CONTAINERS_MAX = 20_000
 """Objects and lists of a body."""
@@ -37,20 +45,17 @@ _LARGE_BYTES = 32 * 1024
 _MARKS = b'"\\,:[]{}'
 _BLOCK = 256
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # one level deeper or, as a signed byte, less deep
-_OTHERS = bytes(set(range(256)) - set(b'[{]}"'))
-_ALL_BUT_COLONS = bytes(set(range(256)) - set(b':"'))
-_ALL_BUT_COMMAS = bytes(set(range(256)) - set(b',"'))
-_ALL_BUT_STARTS = bytes(set(range(256)) - set(b'[{"'))
+_NO_STRUCTURE = bytes(set(range(256)) - set(b'[{]}:,"'))
 
 
 def require_simple(body: bytes) -> None:
     """Refuse a body that is nested more deeply, or has more fields, lists or items; raises Error INVALID."""
     require_shallow(body)
-    if body.count(b":") > FIELDS_MAX and _count(body, _ALL_BUT_COLONS) > FIELDS_MAX:
+    if body.count(b":") > FIELDS_MAX and _count(body, b":") > FIELDS_MAX:
         raise invalid_field("body", f"must not have more than {FIELDS_MAX:,} fields")
-    if body.count(b"[") + body.count(b"{") > CONTAINERS_MAX and _count(body, _ALL_BUT_STARTS) > CONTAINERS_MAX:
+    if body.count(b"[") + body.count(b"{") > CONTAINERS_MAX and _count(body, b"[", b"{") > CONTAINERS_MAX:
         raise invalid_field("body", f"must not have more than {CONTAINERS_MAX:,} objects and lists")
-    if body.count(b",") > ITEMS_MAX and _count(body, _ALL_BUT_COMMAS) > ITEMS_MAX:
+    if body.count(b",") > ITEMS_MAX and _count(body, b",") > ITEMS_MAX:
         raise invalid_field("body", f"must not have more than {ITEMS_MAX:,} fields and items of lists")
 
 
@@ -65,37 +70,55 @@ def require_plain(body: bytes) -> None:
     require_shallow(body)
 
 
-def require_countable(body: bytes) -> None:
-    """Refuse the body of a report that is nested more deeply or has more fields; raises Error INVALID."""
-    require_shallow(body)
-    if body.count(b":") > REPORT_FIELDS_MAX and _count(body, _ALL_BUT_COLONS) > REPORT_FIELDS_MAX:
-        raise invalid_field("body", f"must not have more than {REPORT_FIELDS_MAX:,} fields")
+def counting(body: bytes) -> Generator[None]:
+    """Refuse, in steps, the body of a report that takes long to decode; raises Error INVALID."""
+    level = fields = items = 0
+    for marks in _outside_texts(body):
+        yield
+        level = _follow(marks, level)
+        fields += marks.count(b":")
+        items += marks.count(b",") + marks.count(b"[") + marks.count(b"{")
+        if fields > REPORT_FIELDS_MAX:
+            raise invalid_field("body", f"must not have more than {REPORT_FIELDS_MAX:,} fields")
+        if items > REPORT_ITEMS_MAX:
+            raise invalid_field("body", f"must not have more than {REPORT_ITEMS_MAX:,} objects, lists and their items")
+    if body.count(b"\\") > REPORT_ESCAPES_MAX:
+        raise invalid_field("body", f"must not have more than {REPORT_ESCAPES_MAX:,} backslashes")
 
 
 def require_shallow(body: bytes) -> None:
     """Refuse a body that is nested more deeply; raises Error INVALID."""
-    if len(body) > NESTING_MAX and body.count(b"[") + body.count(b"{") > NESTING_MAX and _is_deep(body):
-        raise invalid_field("body", f"must not be nested more than {NESTING_MAX} levels deep")
+    if len(body) > NESTING_MAX and body.count(b"[") + body.count(b"{") > NESTING_MAX:
+        level = 0
+        for marks in _outside_texts(body):
+            level = _follow(marks, level)
 
 
-def _count(body: bytes, others: bytes) -> int:
-    """Count the marks outside of texts that are not among other characters."""
-    marks = body.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, others)
-    return sum(map(len, marks.split(b'"')[::2]))
+def _count(body: bytes, *wanted: bytes) -> int:
+    """Count these marks outside of texts."""
+    return sum(marks.count(each) for marks in _outside_texts(body) for each in wanted)
 
 
-def _is_deep(body: bytes) -> bool:
-    marks = body.replace(rb"\\", b"").replace(rb"\"", b"").translate(_STEPS, _OTHERS)
-    steps = b"".join(marks.split(b'"')[::2])  # outside of texts
-    level = 0
+def _outside_texts(body: bytes) -> Iterator[bytes]:
+    """Yield the brackets, colons and commas outside of texts, in steps."""
+    is_text = False
+    for part in steps(body):
+        marks = part.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, _NO_STRUCTURE).split(b'"')
+        yield b"".join(marks[is_text::2])
+        is_text ^= len(marks) % 2 == 0
+
+
+def _follow(marks: bytes, level: int) -> int:
+    """Return the level after these marks, which begin at a level; raises Error INVALID for one that is too deep."""
+    steps = marks.translate(_STEPS, b":,")
     for start in range(0, len(steps), _BLOCK):
         block = steps[start : start + _BLOCK]
         opened = block.count(1)
         # Few blocks can reach the bound, and only those are looked at byte by byte.
         if level + opened > NESTING_MAX and max(accumulate(memoryview(block).cast("b"), initial=level)) > NESTING_MAX:
-            return True
+            raise invalid_field("body", f"must not be nested more than {NESTING_MAX} levels deep")
         level += 2 * opened - len(block)
-    return False
+    return level
 
 
 class NestingBound:

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from flagstaff.http.nesting import require_countable
+from flagstaff.http.nesting import counting
 from flagstaff.http.slices import slices
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.values.errors import invalid_field
@@ -46,8 +46,7 @@ _decode_registration = msgspec.json.Decoder(_Registration).decode
 
 def checking_metrics(body: bytes) -> Generator[None]:
     """Check a report of counts in steps; raises Error INVALID."""
-    require_countable(body)
-    yield
+    yield from counting(body)
     bucket = _read(_decode_metrics, body).bucket
     flags = 0
     for part in slices(bytes(bucket.toggles) if bucket else b"{}"):
@@ -59,8 +58,7 @@ def checking_metrics(body: bytes) -> Generator[None]:
 
 def checking_registration(body: bytes) -> Generator[None]:
     """Check a report of a start; raises Error INVALID."""
-    require_countable(body)
-    yield
+    yield from counting(body)
     _read(_decode_registration, body)
 
 

@@ -17,7 +17,7 @@ import msgspec
 from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.flags.variants import MAX_VARIANTS
-from flagstaff.http.nesting import require_countable
+from flagstaff.http.nesting import counting
 from flagstaff.http.slices import slices
 from flagstaff.serving.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed, size_of
 from flagstaff.serving.context import UNREADABLE
@@ -206,8 +206,7 @@ def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
 
 
 def _decoding(decode: Callable[[bytes], Read], body: bytes) -> Generator[None, None, Read]:
-    require_countable(body)
-    yield
+    yield from counting(body)
     return _decode(decode, body)
 
 
