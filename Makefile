@@ -43,7 +43,8 @@ test-sdks: .venv/dev .venv/node ## run released clients for Go, Java and Rust, a
 	$(BIN)/python hatch_build.py clients
 	$(BIN)/python hatch_build.py unleash-server
 	$(BIN)/python -m tests.interop.build
-	SDK_LANGUAGES="$(COMPILED)" $(PYTEST) -rsP tests/sdks/test_unleash.py tests/sdks/test_ofrep.py tests/sdks/test_conformance.py tests/interop
+	SDK_LANGUAGES="$(COMPILED)" $(PYTEST) -rsP tests/sdks/test_unleash.py tests/sdks/test_ofrep.py \
+		tests/sdks/test_conformance.py tests/sdks/test_proxies.py tests/interop
 
 # The interpreters run one after the other, because each uses both cores. `make test` runs the other tests.
 test-pythons: .venv/dev built ## run the wheel with each installed Python, and unit and web tests with the oldest and the newest

@@ -1,7 +1,7 @@
 """A released Unleash Edge in front of a server, unmodified, with a released SDK and a browser's request behind it."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from tests.interop.edge import EdgeProcess
 from tests.sdks.test_unleash import Shop, questions_of, signed_in, store_cases, toggle, until_it_is
 from tests.support.api import Json
 from tests.support.applications import Application, until
+from tests.support.proxies import Proxies
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
 from tests.support.stores import Store
@@ -22,14 +23,14 @@ each_mode = pytest.mark.parametrize("mode", ["strict", "dynamic"])
 
 @asynccontextmanager
 async def running(
-    store: Store, shop: Shop, folder: Path, mode: str = "strict"
+    store: Store, shop: Shop, folder: Path, mode: str = "strict", way: str | None = None
 ) -> AsyncIterator[tuple[ServerProcess, EdgeProcess, Application]]:
-    """A server, an Edge with the key of the shop, and an application behind it."""
-    async with (
-        ServerProcess(store) as server,
-        EdgeProcess(server.url, folder, mode, [shop.key]) as edge,
-        Application("python", edge.url) as app,
-    ):
+    """A server, an Edge with the key of the shop, and an application behind it; `way` is of a proxy between the two."""
+    async with ServerProcess(store) as server, AsyncExitStack() as stack:
+        proxies = await stack.enter_async_context(Proxies(folder, server.port, [way])) if way else None
+        url = proxies.url(way) if proxies and way else server.url
+        edge = await stack.enter_async_context(EdgeProcess(url, folder, mode, [shop.key]))
+        app = await stack.enter_async_context(Application("python", edge.url))
         await until_it_has_flags(edge, shop.key)
         yield server, edge, app
 
@@ -79,8 +80,9 @@ async def test_every_case_is_answered_as_the_specification_says(sqlite: Store, t
         assert count > 1_000
 
 
-async def test_a_flag_that_is_killed_is_off_soon(sqlite: Store, shop: Shop, tmp_path: Path) -> None:
-    async with running(sqlite, shop, tmp_path) as (server, _, app), signed_in(server) as caller:
+@pytest.mark.parametrize("way", [None, "refusing", "buffering"])
+async def test_a_flag_that_is_killed_is_off_soon(sqlite: Store, shop: Shop, tmp_path: Path, way: str | None) -> None:
+    async with running(sqlite, shop, tmp_path, way=way) as (server, _, app), signed_in(server) as caller:
         assert await app.connect(shop.key)
         assert await app.is_on(shop.flag.key)
         await toggle(caller, shop)

@@ -135,7 +135,11 @@ def those_that_are_moved(crowd: Crowd) -> Iterator[Coroutine[Any, Any, None]]:
 
 
 @pytest.mark.parametrize(
-    ("environ", "clients"), [({}, everybody), (MOVED, those_that_are_moved)], ids=["everybody", "those that are moved"]
+    ("environ", "clients"),
+    [
+        pytest.param({}, everybody, id="everybody"),
+        *([pytest.param(MOVED, those_that_are_moved, id="those that are moved")] if "node" in LANGUAGES else ()),
+    ],
 )
 async def test_each_client_sees_a_flag_turned_off_or_has_none(
     sqlite: Store,

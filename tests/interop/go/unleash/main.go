@@ -14,6 +14,9 @@ import (
 	"flagstaff/interop/commands"
 )
 
+// patience is how long a first answer may take. Behind a proxy that keeps events back, none comes to a stream.
+const patience = 30 * time.Second
+
 // listener tells whether the client's first answer had flags.
 type listener struct{ connected chan bool }
 
@@ -58,7 +61,12 @@ func main() {
 		)
 		commands.Check(err)
 		clients[given.Name] = client
-		return <-told.connected
+		select {
+		case isConnected := <-told.connected:
+			return isConnected
+		case <-time.After(patience):
+			return false
+		}
 	}
 	commands.Serve(connect, func(name string, question json.RawMessage) any {
 		return ask(clients[name], question)

@@ -15,9 +15,13 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /** An application with Unleash's SDK for Java. */
 record Unleash(Path folder, Map<String, DefaultUnleash> clients) implements Commands {
+
+    /** How long a first answer may take. Behind a proxy that keeps events back, a stream has none for a minute. */
+    private static final int PATIENCE_SECONDS = 30;
 
     public static void main(String[] arguments) throws Exception {
         Path folder = Files.createTempDirectory("unleash");
@@ -52,7 +56,7 @@ record Unleash(Path folder, Map<String, DefaultUnleash> clients) implements Comm
                         .backupFile(folder.resolve(name).toString())
                         .subscriber(subscriber);
         clients.put(name, new DefaultUnleash((mode.equals("polling") ? config : config.experimentalStreamingMode()).build()));
-        return connected.get();
+        return connected.completeOnTimeout(false, PATIENCE_SECONDS, TimeUnit.SECONDS).get();
     }
 
     @Override
