@@ -45,6 +45,8 @@ from flagstaff.history.store.distinct_users.user_sums import UserSums, sum_users
 from flagstaff.history.store.events import write_events
 from flagstaff.history.store.rollups import roll_up
 from flagstaff.history.store.sums import sum_by_interval
+from flagstaff.hooks.webhooks import Format, Webhook
+from flagstaff.hooks.webhooks_store import create_webhook, find_webhook
 from flagstaff.identity.access_tokens.access_tokens_store import create_token, find_token_by_hash
 from flagstaff.identity.accounts.accounts_store import find_account, find_account_by_email
 from flagstaff.identity.second_factors.second_factors import TotpSecret
@@ -78,7 +80,7 @@ from tests.support.newest_schema import describe_files, describe_migrated
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
-REVISIONS = [f"{number:04}" for number in range(1, 43)]
+REVISIONS = [f"{number:04}" for number in range(1, 44)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -638,6 +640,42 @@ async def test_tokens_that_could_manage_webhooks_still_can_and_a_downgrade_takes
             found = await find_token_by_hash(connection, token_hash, AT)
         assert found is not None
         assert found[0].permissions == permissions
+
+
+async def test_webhooks_of_the_instance_belong_to_their_creators_and_projects_share_nothing(
+    database: Database, store: Store
+) -> None:
+    account = make_account()
+    project = replace(make_project(account.id), shares_contents=True)
+    webhook = Webhook(
+        id=uuid4(),
+        project_id=None,
+        url="https://hooks.example.com/",
+        events=("*",),
+        environments=None,
+        tags=None,
+        format=Format.STANDARD,
+        description=None,
+        enabled=True,
+        disabled_reason=None,
+        owner_id=account.id,
+        created_at=AT,
+        updated_at=AT,
+    )
+    await store_all(database, account, project)
+    async with database.transaction() as transaction:
+        await create_webhook(transaction.connection, webhook, b"sealed")
+        actor = Actor(account.id, account.email)
+        await record(transaction, change_of(actor, "webhook.created", AT, Scope(), after=webhook))
+    with pytest.raises(Error, match=r"would drop the agreement of 1 projects.*, the owners of 1 webhooks"):
+        await migrate_store(store, "0042")
+    await migrate_store(store, "0042", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        found = await find_project(connection, project.id)
+        assert found is not None
+        assert not found.shares_contents
+        assert await find_webhook(connection, webhook.id) == webhook
 
 
 async def test_a_downgrade_that_would_reactivate_accounts_is_refused_unless_it_is_forced(

@@ -15,6 +15,7 @@ from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.hooks.messages import Event, NamedProject, compose
 from flagstaff.hooks.notices import PROJECT_NOTICES, Notice, NoticeType
+from flagstaff.hooks.previews_service import Previewed
 from flagstaff.hooks.webhooks import INSTANCE_EVENTS, TEST_EVENT, Disabled, Format, Webhook
 from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.accounts.accounts import Account
@@ -130,6 +131,7 @@ RESOURCES: dict[str, Any] = {
         "The deploy bot",
         enabled=True,
         disabled_reason=None,
+        owner_id=None,
         created_at=AT,
         updated_at=AT,
     ),
@@ -139,7 +141,7 @@ RESOURCES: dict[str, Any] = {
     ),
 }
 _ENDINGS = ("deleted", "removed", "revoked")
-_BEGINNINGS = ("created", "added", "joined", "registered", "token_created")
+_BEGINNINGS = ("created", "added", "joined", "registered", "token_created", "webhook_previewed")
 _ALTERED: dict[str, dict[str, Any]] = {
     "flag.toggled": {"enabled": True},
     "flag.updated": {"rollout_percentage": 50},
@@ -222,6 +224,8 @@ def event_of(kind: str) -> Event:
         after = Session(_ID, _ACCOUNT_ID, "Firefox on Linux", "192.0.2.1", AT, AT, LATER)
     if kind in ("account.token_created", "account.token_deleted"):
         after = replace(RESOURCES["token"], project_id=None)
+    if kind == "instance.webhook_previewed":
+        after = Previewed(_ID, ("flag.*",), None, None, Format.STANDARD, examined=120)
     before = after
     if kind == "environment.reordered":
         before = EnvironmentOrder(_PROJECT_ID, ("production", "staging"))

@@ -50,7 +50,10 @@ export function useCreateProject() {
 export function useUpdateProject(projectId: string) {
   const keep = useKeep();
   return useMutation({
-    mutationFn: ({ tag, ...body }: { name?: string; description?: string | null } & Tagged) =>
+    mutationFn: ({
+      tag,
+      ...body
+    }: { name?: string; description?: string | null; shares_contents?: boolean } & Tagged) =>
       ask(client.PUT(PROJECT, { params: at(projectId), body, ...ifMatch(tag) })),
     onSuccess: keep,
   });

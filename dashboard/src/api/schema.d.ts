@@ -5205,7 +5205,7 @@ export interface components {
             complete: boolean;
         };
         /** @enum {string} */
-        InstanceEventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "account.registered" | "account.email_verified" | "account.password_changed" | "account.password_reset" | "account.session_ended" | "account.totp_enabled" | "account.totp_disabled" | "account.passkey_added" | "account.passkey_removed" | "account.recovery_code_used" | "account.recovery_codes_renewed" | "account.two_factor_reset" | "account.token_created" | "account.token_deleted" | "account.taken_over" | "account.promoted" | "account.demoted" | "account.deactivated" | "account.reactivated" | "instance.updated" | "instance.lagging" | "instance.recovered" | "history.behind" | "history.recovered" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "account.*" | "instance.*" | "history.*" | "*";
+        InstanceEventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "account.registered" | "account.email_verified" | "account.password_changed" | "account.password_reset" | "account.session_ended" | "account.totp_enabled" | "account.totp_disabled" | "account.passkey_added" | "account.passkey_removed" | "account.recovery_code_used" | "account.recovery_codes_renewed" | "account.two_factor_reset" | "account.token_created" | "account.token_deleted" | "account.taken_over" | "account.promoted" | "account.demoted" | "account.deactivated" | "account.reactivated" | "instance.updated" | "instance.webhook_previewed" | "instance.lagging" | "instance.recovered" | "history.behind" | "history.recovered" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "account.*" | "instance.*" | "history.*" | "*";
         /** @description The size of this instance, its quotas, and its health. */
         InstanceOut: {
             version: string;
@@ -5289,6 +5289,8 @@ export interface components {
             readonly last_error?: unknown;
             /** @description Accepted and ignored. */
             readonly last_status?: unknown;
+            /** @description Accepted and ignored. */
+            readonly owner_id?: unknown;
             /** @description Accepted and ignored. */
             readonly project_id?: unknown;
             /** @description Accepted and ignored. */
@@ -6345,6 +6347,8 @@ export interface components {
              * @example sdk_Zp3w…
              */
             sdk_key: string | null;
+            /** @description Whether webhooks of the whole instance have the contents of the project's changes. */
+            shares_contents: boolean;
             /**
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
@@ -6371,6 +6375,8 @@ export interface components {
              * @example sdk_Zp3w…
              */
             sdk_key: string | null;
+            /** @description Whether webhooks of the whole instance have the contents of the project's changes. */
+            shares_contents: boolean;
             /**
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
@@ -6386,6 +6392,7 @@ export interface components {
         ProjectUpdate: {
             name?: string;
             description?: string | null;
+            shares_contents?: boolean;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -7302,7 +7309,7 @@ export interface components {
          * @description The reason why the server has switched a webhook off.
          * @enum {string}
          */
-        WebhookDisabledReason: "failed" | "gone";
+        WebhookDisabledReason: "failed" | "gone" | "no_owner";
         /** @description The events that a webhook wants, and the form of its messages. */
         WebhookFilter: {
             /** @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`. */
@@ -7333,8 +7340,10 @@ export interface components {
             format: components["schemas"]["WebhookFormat"];
             description: string | null;
             enabled: boolean;
-            /** @description Why the server has turned it off: the last attempt failed, or the receiver answered 410. */
+            /** @description Why the server has turned it off: the last attempt failed, the receiver answered 410, or its owner is not an administrator any more. */
             disabled_reason: components["schemas"]["WebhookDisabledReason"] | null;
+            /** @description Of a webhook of the whole instance: the administrator who has created it, or changed it last. It has contents of the projects of which this account is a member, and of those that share them. */
+            owner_id: string | null;
             /**
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
@@ -7387,6 +7396,8 @@ export interface components {
             /** @description Accepted and ignored. */
             readonly last_status?: unknown;
             /** @description Accepted and ignored. */
+            readonly owner_id?: unknown;
+            /** @description Accepted and ignored. */
             readonly project_id?: unknown;
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
@@ -7408,8 +7419,10 @@ export interface components {
             format: components["schemas"]["WebhookFormat"];
             description: string | null;
             enabled: boolean;
-            /** @description Why the server has turned it off: the last attempt failed, or the receiver answered 410. */
+            /** @description Why the server has turned it off: the last attempt failed, the receiver answered 410, or its owner is not an administrator any more. */
             disabled_reason: components["schemas"]["WebhookDisabledReason"] | null;
+            /** @description Of a webhook of the whole instance: the administrator who has created it, or changed it last. It has contents of the projects of which this account is a member, and of those that share them. */
+            owner_id: string | null;
             /**
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z

@@ -1,4 +1,4 @@
-/** A project's name, environments, requirement of second factors, and deletion. */
+/** A project's name, environments, requirement of second factors, what it shares, and deletion. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
@@ -11,6 +11,7 @@ import { EnvironmentList } from "../components/projects/EnvironmentList";
 import { DescriptionField, NameField } from "../components/shared/fields";
 import { GuardedButton } from "../components/shared/GuardedButton";
 import { Page } from "../components/shared/Page";
+import { SharedContents } from "../components/projects/SharedContents";
 import { SecondFactorDemand } from "../components/projects/SecondFactorDemand";
 import { described } from "../lib/described";
 import { notifyDone } from "../lib/notify";
@@ -22,6 +23,7 @@ import { t } from "../texts";
 import { deletion as deletionTexts } from "../texts/deletion";
 import { settings } from "../texts/projects";
 import { demand as texts } from "../texts/demand";
+import { sharing } from "../texts/sharing";
 import classes from "./Settings.module.css";
 
 export function Settings() {
@@ -36,6 +38,9 @@ export function Settings() {
       </Section>
       <Section title={texts.heading} text={texts.text}>
         <SecondFactorDemand projectId={project.id} />
+      </Section>
+      <Section title={sharing.heading} text={sharing.text}>
+        <SharedContents project={project} />
       </Section>
       <Section title={settings.danger} text={settings.dangerText}>
         <DeleteProject project={project} />

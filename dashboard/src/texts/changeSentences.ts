@@ -111,5 +111,6 @@ export const changeSentences = {
     "account.token_created": "created the personal access token",
     "account.token_deleted": "revoked the personal access token",
     "instance.updated": "changed the settings of the instance",
+    "instance.webhook_previewed": "previewed messages about all projects",
   } as Record<string, string>,
 };

@@ -41,6 +41,8 @@ export const changes = {
     address: "Address",
     permissions: "Permissions",
     demands_second_factor: "Second factor required",
+    shares_contents: "Shared with webhooks of the instance",
+    examined: "Examined changes",
     kind: "Kind",
     better: "Better direction",
     unit: "Unit",

@@ -31,6 +31,7 @@ export const webhooks = {
   reasons: {
     failed: "Turned off after the last attempt failed",
     gone: "Turned off, because the receiver answered that it is gone",
+    no_owner: "Turned off, because its owner is not an administrator any more",
   },
   turnOn: "Turn on",
   turnOff: "Turn off",
@@ -68,7 +69,8 @@ export const webhooks = {
     const of = `the last day's ${changes.toLocaleString("en")} changes`;
     return count === 1 ? `1 message about ${of}.` : `${count.toLocaleString("en")} messages about ${of}.`;
   },
-  ofInstance: "Send changes to all projects and to the instance itself to a program or a chat.",
+  ofInstance:
+    "Send changes to all projects and to the instance itself to a program or a chat. Their contents are sent only for projects that share them, and for your own.",
   states: { waiting: "Waiting", delivered: "Delivered", failed: "Failed" },
   unknownType: "Change",
   next: "next attempt",

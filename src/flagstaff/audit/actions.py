@@ -48,7 +48,7 @@ IN_NO_PROJECT = {
             *("taken_over", "promoted", "demoted", "deactivated", "reactivated"),
         )
     ),
-    "instance": Kind(("updated",)),
+    "instance": Kind(("updated", "webhook_previewed")),
 }
 """The kinds of the instance, whose changes administrators see."""
 

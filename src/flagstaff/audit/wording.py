@@ -36,7 +36,7 @@ _NAMING = ("name", "email", "key", "rule_value", "host", "author_email")
 def say_what(change: Change) -> str:
     """The change in one phrase, such as `ada@example.com turned on New checkout (new-checkout)`."""
     who, kind, verb = say_who(change), *change.action.split(".", 1)
-    if change.action == "flag.toggled":
+    if change.action == "flag.toggled" and change.after is not None:
         return f"{who} turned {'on' if (change.after or {}).get('enabled') else 'off'} {say_name(change)}"
     word = _VERBS.get(verb, verb.replace("_", " "))
     return f"{who} {word} the {kind.replace('_', ' ')} {say_name(change)}"
@@ -56,8 +56,9 @@ def say_name(change: Change) -> str:
     """The name of the changed resource, with the key of its flag."""
     resource = change.after or change.before or {}
     names = (resource.get(field) for field in _NAMING)
-    name = next((each for each in names if isinstance(each, str) and each), str(change.resource_id))
     key = change.scope.flag_key
+    unnamed = key if key and change.resource_id == change.scope.flag_id else str(change.resource_id)
+    name = next((each for each in names if isinstance(each, str) and each), unnamed)
     return shorten(f"{name} ({key})" if key and key != name else name)
 
 

@@ -340,7 +340,7 @@ CREATE TABLE projects (
 	description TEXT, 
 	sdk_key TEXT NOT NULL, 
 	created_at BIGINT NOT NULL, 
-	updated_at BIGINT NOT NULL, demands_second_factor BOOLEAN DEFAULT 0 NOT NULL, revision BIGINT DEFAULT '0' NOT NULL, 
+	updated_at BIGINT NOT NULL, demands_second_factor BOOLEAN DEFAULT 0 NOT NULL, revision BIGINT DEFAULT '0' NOT NULL, shares_contents BOOLEAN DEFAULT 0 NOT NULL, 
 	CONSTRAINT projects_primary PRIMARY KEY (id), 
 	CONSTRAINT projects_sdk_key_unique UNIQUE (sdk_key), 
 	CONSTRAINT projects_owner_id_reference FOREIGN KEY(owner_id) REFERENCES accounts (id) ON DELETE CASCADE
@@ -519,7 +519,7 @@ CREATE TABLE webhooks (
 	holder TEXT, 
 	held_until BIGINT, 
 	dropped BIGINT DEFAULT '0' NOT NULL, 
-	told_dropped BIGINT DEFAULT '0' NOT NULL, 
+	told_dropped BIGINT DEFAULT '0' NOT NULL, owner_id CHAR(32), 
 	CONSTRAINT webhooks_primary PRIMARY KEY (id), 
 	CONSTRAINT webhooks_project_id_reference FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE
 );
@@ -585,7 +585,7 @@ CREATE INDEX webhook_deliveries_created_at_index ON webhook_deliveries (created_
 CREATE INDEX webhook_deliveries_state_next_attempt_at_index ON webhook_deliveries (state, next_attempt_at);
 CREATE INDEX webhook_deliveries_webhook_id_state_number_index ON webhook_deliveries (webhook_id, state, number);
 CREATE INDEX webhooks_project_id_index ON webhooks (project_id);
-INSERT INTO "alembic_version" VALUES ('0042', '0022');
+INSERT INTO "alembic_version" VALUES ('0043', '0022');
 CREATE TABLE history.batches (
 	id BLOB NOT NULL, 
 	CONSTRAINT batches_primary PRIMARY KEY (id)

@@ -90,7 +90,7 @@ class Batches:
                     break
                 due.append(each)
             webhook = await webhooks_store.find_webhook(connection, webhook_id) if due else None
-            if webhook is None:
+            if webhook is None or webhook in await webhooks_store.list_without_owner(connection):
                 return None
             messages = await self._find_events(connection, webhook, due)
             secrets = await self._read_secrets(connection, webhook_id, now)
@@ -109,6 +109,17 @@ class Batches:
         for each in results:
             if each.disabled is not None:
                 await self._record_last(each, each.disabled)
+
+    async def end_without_owner(self) -> list[Webhook]:
+        """Switch off the webhooks of the instance whose owner is not an administrator any more, and return them."""
+        async with self.database.read() as connection:
+            if not await webhooks_store.list_without_owner(connection):
+                return []
+        async with self.database.transaction() as transaction:
+            ended = await webhooks_store.list_without_owner(transaction.connection, for_update=True)
+            for each in ended:
+                await switch_off(transaction, each, Disabled.NO_OWNER, COMMAND_LINE, self.now())
+        return ended
 
     async def _find_events(self, connection: Connection, webhook: Webhook, due: Sequence[Delivery]) -> list[Message]:
         """The events of messages. Those that were dropped are named by the first one that is no test."""

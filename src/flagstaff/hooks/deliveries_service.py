@@ -53,14 +53,17 @@ class Deliveries:
         return delivery
 
     async def get_delivery(self, actor: Actor, project_id: UUID | None, webhook_id: UUID, number: int) -> ShownDelivery:
-        """A message with its body, as it is sent; without the number of dropped ones, unless it waits."""
+        """A message with its body, as it is sent; without the number of dropped ones, unless it waits.
+
+        Of a webhook of the instance, without contents that the actor may not read.
+        """
         async with self.database.read() as connection:
             await open_place(connection, actor, project_id)
             webhook = await webhooks_store.get_webhook(connection, project_id, webhook_id)
             delivery = await deliveries_store.get_delivery(connection, webhook_id, number)
             waits = delivery.state is State.WAITING
             dropped = await deliveries_store.count_untold(connection, webhook_id) if waits else 0
-            event = await Events(connection, self.public_url).find(webhook, delivery, dropped)
+            event = await Events(connection, self.public_url, actor.account_id).find(webhook, delivery, dropped)
         return ShownDelivery(delivery, compose(event, webhook.format).decode() if event else None)
 
     async def list_deliveries(

@@ -16,6 +16,7 @@ from flagstaff.hooks.deliveries import Delivery
 from flagstaff.hooks.messages import Event, NamedProject
 from flagstaff.hooks.notices import Notice, NoticeType
 from flagstaff.hooks.webhooks import Webhook
+from flagstaff.hooks.withholding import may_read_contents, withhold
 from flagstaff.projects import environments_store, projects_store
 from flagstaff.projects.projects import Environment
 
@@ -25,10 +26,15 @@ _NOTICE_PAGES = {NoticeType.FLAG_STALE: "cleanup", NoticeType.FLAG_MISSING: "app
 
 @dataclass(slots=True)
 class Events:
-    """Finds what messages tell. It reads each environment and each flag once."""
+    """Finds what messages of one webhook tell. It reads each environment and each flag once.
+
+    `reader` is the account that looks at the messages, if they are not sent: it is shown no more than it may read.
+    """
 
     connection: Connection
     public_url: str
+    reader: UUID | None = None
+    _withheld: dict[UUID, bool] = field(default_factory=dict, init=False)
     _places: dict[Scope, tuple[NamedProject | None, Environment | None]] = field(default_factory=dict, init=False)
     _deleted: list[Environment] = field(default_factory=list, init=False)
     _tags: dict[UUID, list[str]] = field(default_factory=dict, init=False)
@@ -54,13 +60,15 @@ class Events:
         """The event of a message about changes of one environment; None if the webhook wants none of them."""
         if not made:
             return None
-        project, environment = await self._find_place(made[0].change.scope)
-        wanted = [each for each in made if await self._is_wanted(webhook, each, environment)]
+        scope = made[0].change.scope
+        project, environment = await self._find_place(scope)
+        is_withheld = await self._is_withheld(webhook, scope.project_id)
+        wanted = [each for each in made if await self._is_wanted(webhook, each, environment, has_tags=not is_withheld)]
         if not wanted:
             return None
         first = wanted[0].change
         page_of = None if environment in self._deleted else environment
-        return Event(
+        event = Event(
             first.at,
             change_page(self.public_url, first.action, first.scope, page_of),
             changes=wanted,
@@ -69,14 +77,26 @@ class Events:
             revision=revision,
             dropped=dropped,
         )
+        return withhold(event) if is_withheld else event
+
+    async def _is_withheld(self, webhook: Webhook, project_id: UUID | None) -> bool:
+        """Return whether a webhook of the instance is not told the contents of changes in a project."""
+        if webhook.project_id is not None or project_id is None:
+            return False
+        if project_id not in self._withheld:
+            readers = [webhook.owner_id, *([] if self.reader is None else [self.reader])]
+            self._withheld[project_id] = not await may_read_contents(self.connection, project_id, readers)
+        return self._withheld[project_id]
 
     async def _of_notice(self, webhook: Webhook, notice: Notice, dropped: int) -> Event | None:
         project, environment = await self._find_place(Scope(notice.project_id, notice.environment_id))
         key = environment.key if environment else None
+        is_withheld = await self._is_withheld(webhook, notice.project_id)
         details = dict(notice.details)
         if "flags" in details:
             described: Sequence[Mapping[str, Any]] = details["flags"]
-            flags = [each for each in described if webhook.wants(notice.type, key, each.get("tags", ()))]
+            field_of_tags = "" if is_withheld else "tags"
+            flags = [each for each in described if webhook.wants(notice.type, key, each.get(field_of_tags, ()))]
             if not flags:
                 return None
             if len(flags) < len(described):
@@ -89,7 +109,8 @@ class Events:
         elif notice.project_id is None:
             link += "/admin/instances"
         told = replace(notice, details=details)
-        return Event(notice.at, link, notice=told, project=project, environment=environment, dropped=dropped)
+        event = Event(notice.at, link, notice=told, project=project, environment=environment, dropped=dropped)
+        return withhold(event) if is_withheld else event
 
     async def _find_place(self, scope: Scope) -> tuple[NamedProject | None, Environment | None]:
         place = Scope(scope.project_id, scope.environment_id)
@@ -130,12 +151,15 @@ class Events:
         change = await changes_store.find_latest_change(self.connection, project_id, resource_id)
         return None if change is None else change.before
 
-    async def _is_wanted(self, webhook: Webhook, numbered: NumberedChange, environment: Environment | None) -> bool:
+    async def _is_wanted(
+        self, webhook: Webhook, numbered: NumberedChange, environment: Environment | None, *, has_tags: bool
+    ) -> bool:
+        """Return whether a webhook wants a change. Tags that it is not told do not decide it, or it could find them."""
         change = numbered.change
         tags: list[str] | None = None
         if webhook.tags is not None and change.scope.flag_id is not None:
             recorded = change.after or change.before or {}
-            tags = recorded.get("tags")
+            tags = recorded.get("tags") if has_tags else []
             if tags is None:
                 tags = await self._find_tags(change.scope.flag_id, environment)
         return webhook.wants(change.action, environment.key if environment else None, tags)

@@ -38,7 +38,7 @@ class Event:
 
     `project` and `environment` are None where it is about none; those that were deleted are as they were. `link` leads
     to the dashboard. `revision` is the one that has the changes, if they affect evaluations. `dropped` counts messages
-    before this one that were never sent.
+    before this one that were never sent. `is_withheld` says that what only members of the project read was left out.
     """
 
     at: datetime
@@ -49,6 +49,7 @@ class Event:
     environment: Environment | None = None
     revision: int | None = None
     dropped: int = 0
+    is_withheld: bool = False
 
     @property
     def type(self) -> str:
@@ -106,8 +107,8 @@ def _data(event: Event) -> dict[str, Any]:
         and {
             "id": str(event.environment.id),
             "key": event.environment.key,
-            "name": event.environment.name,
-            "critical": event.environment.critical,
+            "name": None if event.is_withheld else event.environment.name,
+            "critical": None if event.is_withheld else event.environment.critical,
         },
         "resource_id": str(change.resource_id) if change else None,
         "flag_key": change.scope.flag_key if change else None,
@@ -116,6 +117,7 @@ def _data(event: Event) -> dict[str, Any]:
         "after": change.after if change else None,
         "notice": event.notice.details if event.notice else None,
         "truncated": False,
+        "withheld": event.is_withheld,
         "link": event.link,
         "dropped": event.dropped,
     }

@@ -9,15 +9,17 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.audit import changes_store
-from flagstaff.audit.changes import Actor, NumberedChange
+from flagstaff.audit.changes import Actor, NumberedChange, Scope, change_of
+from flagstaff.audit.changes_store import record
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database
 from flagstaff.hooks.access import open_place
 from flagstaff.hooks.client.addresses import Reach
 from flagstaff.hooks.events_service import Events, were_made_together
 from flagstaff.hooks.messages import compose
-from flagstaff.hooks.webhooks import Webhook
+from flagstaff.hooks.webhooks import Format, Webhook
 from flagstaff.hooks.webhooks_service import check_values
+from flagstaff.projects.access import hold_administrators
 
 PREVIEWED_FOR = timedelta(days=1)
 PREVIEWED_MAX = 500
@@ -50,6 +52,18 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True)
+class Previewed:
+    """What was asked of a preview of the whole instance, as the audit trail has it. `examined` counts changes."""
+
+    id: UUID
+    events: tuple[str, ...]
+    environments: tuple[str, ...] | None
+    tags: tuple[str, ...] | None
+    format: Format
+    examined: int
+
+
+@dataclass(frozen=True, slots=True)
 class Previews:
     """The use case."""
 
@@ -60,6 +74,8 @@ class Previews:
 
     async def preview(self, actor: Actor, project_id: UUID | None, **values: Any) -> Preview:
         """The messages that a webhook with these values would have been sent about the last day's changes.
+
+        One of the whole instance is recorded in the instance's trail.
 
         Raises:
             Error: INVALID for an event or an environment that is not accepted, FORBIDDEN.
@@ -72,6 +88,7 @@ class Previews:
             description=None,
             enabled=True,
             disabled_reason=None,
+            owner_id=actor.account_id,
             created_at=now,
             updated_at=now,
             **check_values(values, project_id, self.reach),
@@ -92,7 +109,17 @@ class Previews:
                 count += 1
                 if len(messages) < SHOWN_MAX:
                     messages.append(WouldBeSent(event.type, event.at, compose(event, webhook.format).decode()))
+        if project_id is None:
+            await self._record(actor, webhook, examined)
         return Preview(since, examined, count, messages)
+
+    async def _record(self, actor: Actor, webhook: Webhook, examined: int) -> None:
+        """Record who has looked at the changes of all projects. Without a record, nobody sees them."""
+        looked = Previewed(webhook.id, webhook.events, webhook.environments, webhook.tags, webhook.format, examined)
+        async with self.database.transaction() as transaction:
+            await hold_administrators(transaction.connection, actor)
+            change = change_of(actor, "instance.webhook_previewed", self.now(), Scope(), after=looked)
+            await record(transaction, change)
 
 
 async def _list_groups(

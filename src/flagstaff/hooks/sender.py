@@ -58,10 +58,10 @@ class Sender:
         supervisor: Supervisor,
         *,
         public_url: str,
-        tell_administrator: Callable[[str, str, str], Coroutine[Any, Any, None]],
+        tell_administrator: Callable[[str, str, str, str], Coroutine[Any, Any, None]],
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
-        """`tell_administrator` mails that a webhook of the instance was switched off: address, host, page's path."""
+        """`tell_administrator` mails that a webhook of the instance is off: address, host, page's path, reason."""
         self._database, self._now, self._client = database, now, client
         self._supervisor, self._tell_administrator = supervisor, tell_administrator
         self._batches = Batches(database, now, sealer, public_url)
@@ -113,6 +113,9 @@ class Sender:
             if not self._has_webhooks:
                 self._oldest = None
                 return False
+        for each in await self._batches.end_without_owner():
+            await self._tell_administrators(each, Disabled.NO_OWNER)
+        async with self._database.read() as connection:
             due = await deliveries_store.find_due(connection, self._now(), _DUE_MAX)
             self._oldest = await deliveries_store.find_oldest_waiting(connection)
         # Those that were served longest ago come first, and a project has a part only: slow receivers leave turns.
@@ -228,8 +231,9 @@ class Sender:
             await self._batches.record(results, unwanted)
         self.sent += sum(each.state is State.DELIVERED for each in results)
         self.failures += sum(each.state is not State.DELIVERED for each in results)
-        if batch.webhook.project_id is None and any(each.disabled for each in results):
-            await self._tell_administrators(batch.webhook)
+        reason = next((each.disabled for each in results if each.disabled), None)
+        if batch.webhook.project_id is None and reason is not None:
+            await self._tell_administrators(batch.webhook, reason)
         return all(each.lets_others_follow for each in results)
 
     async def _attempt(self, batch: Batch, delivery: Delivery, event: Event) -> Result:
@@ -274,9 +278,9 @@ class Sender:
             disabled = Disabled.GONE if gone else Disabled.FAILED
         return Result(webhook, delivery, event, attempt, state, waits_until, disabled)
 
-    async def _tell_administrators(self, webhook: Webhook) -> None:
+    async def _tell_administrators(self, webhook: Webhook, reason: Disabled) -> None:
         """Mail that a webhook of the instance is off. Of a project's, the notifier tells those who want to know."""
         async with self._database.read() as connection:
             addresses = await list_administrators(connection)
         for address in addresses:
-            self._supervisor.start("mail", self._tell_administrator(address, webhook.host, "/admin/webhooks"))
+            self._supervisor.start("mail", self._tell_administrator(address, webhook.host, "/admin/webhooks", reason))

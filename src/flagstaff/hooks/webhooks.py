@@ -59,6 +59,8 @@ class Disabled(StrEnum):
     """The last attempt of a delivery has failed."""
     GONE = "gone"
     """The receiver has answered with 410."""
+    NO_OWNER = "no_owner"
+    """The owner of a webhook of the instance is not an administrator any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ class Webhook:
 
     `events` are types, such as `flag.toggled`, all types of a resource, such as `flag.*`, or `*`. `environments` are
     keys, and `tags` those of flags; None stands for all. `host` is what the audit trail shows of the URL, which may
-    contain a secret.
+    contain a secret. `owner_id` is the administrator who has created a webhook of the instance, or changed it last: it
+    ends with the owner's right, and has contents of the projects of which the owner is a member. Others have no owner.
     """
 
     id: UUID
@@ -81,6 +84,7 @@ class Webhook:
     description: str | None
     enabled: bool
     disabled_reason: Disabled | None
+    owner_id: UUID | None
     created_at: datetime
     updated_at: datetime
 

@@ -110,6 +110,7 @@ class WebhookUpdate(Update):
             "created_at",
             "updated_at",
             "disabled_reason",
+            "owner_id",
             "waiting",
             "waiting_since",
             "dropped",
@@ -163,8 +164,13 @@ class WebhookOut(TaggedOut):
     format: FormatName
     description: str | None
     enabled: bool
-    disabled_reason: Literal["failed", "gone"] | None = Field(
-        description="Why the server has turned it off: the last attempt failed, or the receiver answered 410."
+    disabled_reason: Literal["failed", "gone", "no_owner"] | None = Field(
+        description="Why the server has turned it off: the last attempt failed, the receiver answered 410, or its "
+        "owner is not an administrator any more."
+    )
+    owner_id: Uuid | None = Field(
+        description="Of a webhook of the whole instance: the administrator who has created it, or changed it last. It "
+        "has contents of the projects of which this account is a member, and of those that share them."
     )
     created_at: Moment
     updated_at: Moment
@@ -213,6 +219,7 @@ def view_webhook(watched: WatchedWebhook) -> dict[str, Any]:
         "description": webhook.description,
         "enabled": webhook.enabled,
         "disabled_reason": webhook.disabled_reason,
+        "owner_id": webhook.owner_id,
         "created_at": format_moment(webhook.created_at),
         "updated_at": format_moment(webhook.updated_at),
         "waiting": health.waiting,

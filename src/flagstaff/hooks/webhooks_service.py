@@ -72,6 +72,7 @@ class Webhooks:
             id=uuid7(),
             project_id=project_id,
             disabled_reason=None,
+            owner_id=actor.account_id if project_id is None else None,
             created_at=now,
             updated_at=now,
             **check_values(values, project_id, self.reach),
@@ -97,7 +98,8 @@ class Webhooks:
     ) -> WatchedWebhook:
         """Update those of a webhook's fields that are given. Equal values change nothing.
 
-        One that is switched on again is sent what has waited, at once.
+        One that is switched on again is sent what has waited, at once. Whoever changes one of the instance owns it from
+        then on: a new URL must not be sent what only the owner before could read.
 
         Raises:
             Error: As `create_webhook`.
@@ -111,6 +113,7 @@ class Webhooks:
                 updated = replace(
                     updated,
                     disabled_reason=None if updated.enabled else webhook.disabled_reason,
+                    owner_id=actor.account_id if project_id is None else None,
                     updated_at=_later_than(webhook, self.now()),
                 )
                 await webhooks_store.update_webhook(connection, updated)
@@ -172,7 +175,7 @@ class Webhooks:
 
 
 async def switch_off(transaction: Transaction, webhook: Webhook, reason: Disabled, actor: Actor, now: datetime) -> None:
-    """Switch a webhook off because of what its receiver has answered."""
+    """Switch a webhook off, for a reason that it shows."""
     updated = replace(webhook, enabled=False, disabled_reason=reason, updated_at=_later_than(webhook, now))
     await webhooks_store.update_webhook(transaction.connection, updated)
     change = change_of(actor, "webhook.disabled", now, Scope(webhook.project_id), before=webhook, after=updated)

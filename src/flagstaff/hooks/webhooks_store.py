@@ -22,6 +22,16 @@ _by_id = sa.select(tables.webhooks).where(_columns.id == sa.bindparam("webhook")
 _count = sa.select(sa.func.count()).where(_of_place)
 _update = tables.webhooks.update().where(_columns.id == sa.bindparam("webhook"))
 _delete = tables.webhooks.delete().where(_columns.id == sa.bindparam("webhook"))
+_is_administrators = sa.exists().where(
+    tables.accounts.c.id == _columns.owner_id,
+    tables.accounts.c.is_administrator,
+    tables.accounts.c.deactivated_at.is_(None),
+)
+_without_owner = (
+    sa.select(tables.webhooks)
+    .where(_columns.project_id.is_(None), _columns.enabled, ~_is_administrators)
+    .order_by(_columns.id)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,12 @@ async def get_webhook(connection: AsyncConnection, project_id: UUID | None, webh
     if webhook is None or webhook.project_id != project_id:
         raise not_found("webhook")
     return webhook
+
+
+async def list_without_owner(connection: AsyncConnection, *, for_update: bool = False) -> list[Webhook]:
+    """The webhooks of the instance that are on although their owner is not an active administrator."""
+    query = _without_owner.with_for_update(of=tables.webhooks) if for_update else _without_owner
+    return [_from_row(row) for row in await connection.execute(query)]
 
 
 async def count_webhooks(connection: AsyncConnection, project_id: UUID | None) -> int:
@@ -156,6 +172,7 @@ def _from_row(row: sa.Row[*tuple[object, ...]]) -> Webhook:
         description=row.description,
         enabled=row.enabled,
         disabled_reason=Disabled(row.disabled_reason) if row.disabled_reason else None,
+        owner_id=row.owner_id,
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

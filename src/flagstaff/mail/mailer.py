@@ -42,9 +42,9 @@ class Mailer:
         """Tell an account's owner that an access token was created, with the page that lists it."""
         await self._send(token_created, email, page=page)
 
-    async def send_webhook_disabled(self, email: str, host: str, page: str) -> None:
-        """Tell an administrator that a webhook of the instance was switched off, with its host and its page."""
-        await self._send(webhook_disabled, email, host=host, page=page)
+    async def send_webhook_disabled(self, email: str, host: str, page: str, reason: str) -> None:
+        """Tell an administrator that a webhook of the instance was switched off: its host, its page, and the reason."""
+        await self._send(webhook_disabled, email, host=host, page=page, reason=reason)
 
     async def send_digest(
         self, email: str, digest: Digest, *, settings_path: str, page_path: str, one_click_path: str

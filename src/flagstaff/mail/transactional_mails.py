@@ -124,13 +124,11 @@ Hello,
 a webhook of the instance has been turned off on Flagstaff at
 {public_url}
 
-Its receiver has not accepted messages, although they were sent repeatedly,
-or has reported that it is gone for good:
+{why}:
 
 {host}
 
-This page shows the last responses. When the receiver works again, turn the
-webhook on there, and the waiting messages are sent:
+{remedy}:
 
 {link}
 """
@@ -139,12 +137,23 @@ _DISABLED_HTML = """\
 <p>Hello,</p>
 <p>a webhook of the instance has been turned off on Flagstaff at
 <a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
-<p>Its receiver has not accepted messages, although they were sent repeatedly, or has reported that it is gone for
-good: {host}</p>
-<p>This page shows the last responses. When the receiver works again, turn the webhook on there, and the waiting
-messages are sent:<br>
+<p>{why}: {host}</p>
+<p>{remedy}:<br>
 <a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
 """
+
+_FAILED = (
+    """\
+Its receiver has not accepted messages, although they were sent repeatedly,
+or has reported that it is gone for good""",
+    """\
+This page shows the last responses. When the receiver works again, turn the
+webhook on there, and the waiting messages are sent""",
+)
+_WITHOUT_OWNER = (
+    "Its owner, who created it or changed it last, is not an administrator any\nmore. It sends to",
+    "If it is still needed, turn it on there. Then you are its owner, and the\nwaiting messages are sent",
+)
 
 
 def password_reset(*, sender: str, recipient: str, public_url: str, token: str, sent_at: datetime) -> Mail:
@@ -200,12 +209,22 @@ def token_created(*, sender: str, recipient: str, public_url: str, page: str, se
     return _compose(sender, recipient, subject, _CREATED_TEXT, _CREATED_HTML, values, sent_at=sent_at)
 
 
-def webhook_disabled(*, sender: str, recipient: str, public_url: str, host: str, page: str, sent_at: datetime) -> Mail:
+def webhook_disabled(
+    *, sender: str, recipient: str, public_url: str, host: str, page: str, reason: str, sent_at: datetime
+) -> Mail:
     """The mail that tells of a webhook that was switched off; other arguments and errors are those of `password_reset`.
 
-    `host` is the receiver's, in ASCII, and `page` the path of the webhook's page.
+    `host` is the receiver's, in ASCII, and `page` the path of the webhook's page. `reason` is the webhook's, such as
+    `failed` or `no_owner`.
     """
-    values: dict[str, str | int] = {"public_url": public_url, "link": f"{public_url}{page}", "host": host}
+    why, remedy = _WITHOUT_OWNER if reason == "no_owner" else _FAILED
+    values: dict[str, str | int] = {
+        "public_url": public_url,
+        "link": f"{public_url}{page}",
+        "host": host,
+        "why": why,
+        "remedy": remedy,
+    }
     subject = "A webhook has been turned off on Flagstaff"
     return _compose(sender, recipient, subject, _DISABLED_TEXT, _DISABLED_HTML, values, sent_at=sent_at)
 

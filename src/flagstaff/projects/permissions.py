@@ -51,7 +51,7 @@ class Permission(StrEnum):
 
 MEANINGS: Mapping[Permission, str] = {
     Permission.PROJECT_READ: "see the project, its environments and its segments",
-    Permission.PROJECT_WRITE: "change the name and the description of the project",
+    Permission.PROJECT_WRITE: "change the name, the description and the settings of the project",
     Permission.PROJECT_DELETE: "delete the project",
     Permission.ENVIRONMENTS_WRITE: "create, rename and delete environments",
     Permission.SEGMENTS_WRITE: "create, change and delete segments and metrics",

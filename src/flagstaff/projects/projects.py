@@ -22,6 +22,7 @@ class Project:
     created_at: datetime
     updated_at: datetime
     demands_second_factor: bool = False  # of every member
+    shares_contents: bool = False  # with webhooks of the whole instance
 
 
 LAST_POSITION = 2**31 - 1

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from fastapi import Depends, Query
-from pydantic import Field
+from pydantic import Field, StrictBool
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -37,6 +37,9 @@ class ProjectOut(TaggedOut):
     sdk_key: str | None = Field(
         examples=["sdk_Zp3w…"], description="Null if your role does not have the permission `keys:read`."
     )
+    shares_contents: bool = Field(
+        description="Whether webhooks of the whole instance have the contents of the project's changes."
+    )
     created_at: Moment
     updated_at: Moment
 
@@ -66,6 +69,7 @@ class ProjectUpdate(Update):
 
     name: Name = optional()
     description: Description | None = None
+    shares_contents: StrictBool = optional()
 
 
 class SecurityUpdate(Body):
@@ -86,6 +90,7 @@ def _view(project: Project) -> dict[str, Any]:
         "name": project.name,
         "description": project.description,
         "sdk_key": project.sdk_key,
+        "shares_contents": project.shares_contents,
         "created_at": format_moment(project.created_at),
         "updated_at": format_moment(project.updated_at),
     }

@@ -123,9 +123,13 @@ class Projects:
         return ProjectInFull(_shown(project, member), environments, own_permissions(member, keys))
 
     async def update_project(
-        self, actor: Actor, project_id: UUID, precondition: Precondition[Project] = ANY_STATE, **values: str | None
+        self,
+        actor: Actor,
+        project_id: UUID,
+        precondition: Precondition[Project] = ANY_STATE,
+        **values: str | bool | None,
     ) -> Project:
-        """Update `name` and `description` if given; equal values change nothing."""
+        """Update `name`, `description` and `shares_contents` if given; equal values change nothing."""
         async with self.database.transaction() as transaction:
             project, member = await open_membership(
                 transaction.connection, actor, project_id, Permission.PROJECT_WRITE, for_update=True

@@ -25,6 +25,7 @@ _project = sa.select(
     _columns.created_at,
     _columns.updated_at,
     _columns.demands_second_factor,
+    _columns.shares_contents,
 )
 # Statements are built once, because SQLAlchemy takes longer to build a statement than to run it.
 _insert = tables.projects.insert()
@@ -131,6 +132,7 @@ async def update_project(connection: AsyncConnection, project: Project) -> None:
         "sdk_key": project.sdk_key,
         "updated_at": project.updated_at,
         "demands_second_factor": project.demands_second_factor,
+        "shares_contents": project.shares_contents,
     }
     await connection.execute(_update, {"project": project.id, **values})
 

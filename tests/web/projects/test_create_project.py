@@ -48,6 +48,7 @@ async def test_a_project_has_every_field_of_the_specification(ada: Caller) -> No
         "name": "Shop",
         "description": " All of it\n",
         "sdk_key": project["sdk_key"],
+        "shares_contents": False,
         "created_at": NOW,
         "updated_at": NOW,
     }

@@ -19,7 +19,10 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ({"name": "Market", "description": 5}, {"description": "must be a string"}),
     ({"name": "Market", "description": "\0"}, {"description": "must not contain the NUL character"}),
     ({"name": "Market", "nmae": "x"}, {"nmae": "is not a known field; did you mean name?"}),
-    ({"description": "New", "owner_id": "x"}, {"owner_id": "is not a known field; known fields are name, description"}),
+    (
+        {"description": "New", "owner_id": "x"},
+        {"owner_id": "is not a known field; known fields are name, description, shares_contents"},
+    ),
 ]
 
 

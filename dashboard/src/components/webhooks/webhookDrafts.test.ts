@@ -13,6 +13,7 @@ const WEBHOOK: Webhook = {
   description: null,
   enabled: true,
   disabled_reason: null,
+  owner_id: null,
   created_at: "2026-11-20T10:00:00Z",
   updated_at: "2026-11-20T10:00:00Z",
   waiting: 0,

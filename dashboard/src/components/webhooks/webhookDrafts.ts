@@ -56,6 +56,7 @@ const INSTANCE_EVENTS: readonly string[] = [
   "account.*",
   "instance.*",
   "instance.updated",
+  "instance.webhook_previewed",
   "instance.lagging",
   "instance.recovered",
   "history.*",

@@ -6,6 +6,7 @@ from flagstaff.database.tables.columns import Moment, json_list, metadata
 
 # Addresses to which changes are sent: of a project, or of the whole instance without one. `holder` is the process that
 # sends until `held_until`. `dropped` counts messages beyond the bound, and `told_dropped` those that a message named.
+# `owner_id` is the administrator whose rights one of the instance has.
 webhooks = sa.Table(
     "webhooks",
     metadata,
@@ -28,6 +29,7 @@ webhooks = sa.Table(
     sa.Column("held_until", Moment),
     sa.Column("dropped", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("told_dropped", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("owner_id", sa.Uuid),
 )
 
 # Those that may want to be told of what happens in the project that is bound as `project`, or in none.

@@ -16,6 +16,7 @@ projects = sa.Table(
     sa.Column("updated_at", Moment, nullable=False),
     sa.Column("demands_second_factor", sa.Boolean, nullable=False, server_default=sa.false()),
     revision_column(),
+    sa.Column("shares_contents", sa.Boolean, nullable=False, server_default=sa.false()),
 )
 
 environments = sa.Table(
