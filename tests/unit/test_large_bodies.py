@@ -1,4 +1,4 @@
-"""Large bodies are read a few at a time."""
+"""Large bodies are read a few at a time, and those of one owner leave room for others."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ async def test_so_many_large_bodies_are_in_memory_and_short_ones_pass_them() -> 
     may_end = asyncio.Event()
 
     async def handle(length: int | None) -> None:
-        async with bodies.reading(scope_of(length), receive):
+        async with bodies.reading(scope_of(length), receive, length):
             inside.append(length)
             await may_end.wait()
 
@@ -33,3 +33,23 @@ async def test_so_many_large_bodies_are_in_memory_and_short_ones_pass_them() -> 
         assert inside == [100_000, None, 64 * 1024]
         may_end.set()
     assert inside[-1] == 200_000
+
+
+async def test_slow_bodies_of_one_owner_leave_room_for_those_of_others() -> None:
+    bodies = LargeBodies(at_once=4, of_one=2)
+    inside: list[str] = []
+    may_end = asyncio.Event()
+
+    async def handle(owner: str) -> None:
+        async with bodies.reading(scope_of(None), receive, owner):
+            inside.append(owner)
+            await may_end.wait()
+
+    async with asyncio.TaskGroup() as group:
+        for owner in ("slow", "slow", "slow", "slow", "other"):
+            group.create_task(handle(owner))
+        while "other" not in inside:
+            await asyncio.sleep(0)
+        assert inside == ["slow", "slow", "other"]
+        may_end.set()
+    assert inside == ["slow", "slow", "other", "slow", "slow"]

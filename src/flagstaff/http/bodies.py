@@ -1,8 +1,9 @@
 """The bound on a request's body, its byte-order mark, and reading whole bodies."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -61,19 +62,32 @@ async def read_body(receive: Receive) -> bytes | None:
 
 
 class LargeBodies:
-    """Reads bodies of which a few large ones at a time are in memory: the others wait until one has been handled."""
+    """Reads bodies of which a few large ones at a time are in memory: the others wait until one has been handled.
 
-    def __init__(self, at_once: int = 32) -> None:
+    Each owner has a part of these turns, so that slow bodies of one do not keep those of all others waiting.
+    """
+
+    def __init__(self, at_once: int = 32, of_one: int = 4) -> None:
         self._turns = asyncio.Semaphore(at_once)
+        self._of_one = of_one
+        self._turns_of: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def reading(self, scope: Scope, receive: Receive) -> AsyncIterator[bytes]:
+    async def reading(self, scope: Scope, receive: Receive, owner: Hashable) -> AsyncIterator[bytes]:
         """The whole body, which is handled in the context; raises ClientDisconnect if the client has left."""
-        async with self._turns if _may_be_large(scope) else nullcontext():
-            body = await read_body(receive)
-            if body is None:
-                raise ClientDisconnect
-            yield body
+        if not _may_be_large(scope):
+            yield await _read_whole(receive)
+            return
+        own = self._turns_of.setdefault(owner, asyncio.Semaphore(self._of_one))
+        async with own, self._turns:
+            yield await _read_whole(receive)
+
+
+async def _read_whole(receive: Receive) -> bytes:
+    body = await read_body(receive)
+    if body is None:
+        raise ClientDisconnect
+    return body
 
 
 def _may_be_large(scope: Scope) -> bool:

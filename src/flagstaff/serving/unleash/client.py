@@ -117,28 +117,28 @@ class ClientRoute:
         return bool(is_able) and await self._applications.is_new(environment.environment_id, client)
 
     async def _register(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._open(scope)
-        async with self._large_bodies.reading(scope, receive) as body:
+        _, environment = await self._open(scope)
+        async with self._large_bodies.reading(scope, receive, environment.project_id) as body:
             reports.check_registration(body)
         await _accept(send)
 
     async def _metrics(self, scope: Scope, receive: Receive, send: Send) -> None:
         access, environment = await self._open_for_report(scope)
         client = reports.client_in(scope["headers"])
-        async with self._large_bodies.reading(scope, receive) as body:
+        async with self._large_bodies.reading(scope, receive, environment.project_id) as body:
             await self._record_reports(access, reports.reading_metrics(body, environment, client))
         await _accept(send)
 
     async def _batch(self, scope: Scope, receive: Receive, send: Send) -> None:
         access, environment = await self._open_for_report(scope)
         client = reports.client_in(scope["headers"])
-        async with self._large_bodies.reading(scope, receive) as body:
+        async with self._large_bodies.reading(scope, receive, environment.project_id) as body:
             await self._record_reports(access, reports.reading_batch(body, environment, client))
         await _accept(send)
 
     async def _edge_state(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._open(scope)
-        async with self._large_bodies.reading(scope, receive) as body:
+        _, environment = await self._open(scope)
+        async with self._large_bodies.reading(scope, receive, environment.project_id) as body:
             await in_pieces(reports.checking_edge_state(body))
         await _accept(send)
 

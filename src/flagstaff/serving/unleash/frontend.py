@@ -57,8 +57,8 @@ class FrontendRoute:
             raise MethodNotAllowedError(*allowed)
         name = self._names.find(scope["headers"])
         if check is not None:
-            await self._open(scope, name, reports=True)
-            async with self._large_bodies.reading(scope, receive) as report:
+            project_id = (await self._open(scope, name, reports=True)).project_id
+            async with self._large_bodies.reading(scope, receive, project_id) as report:
                 await in_pieces(check(report))
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
             await send({"type": "http.response.body", "body": b""})
