@@ -78,9 +78,12 @@ def writes(
     body_max_bytes: int | None = None,
     reports_revision: bool,
     repeatable: bool | None = None,
+    only_people: bool = False,
     lenient: bool = False,
 ) -> Callable[[F], F]:
     """State the facts of an operation that changes something.
+
+    One that is for `only_people` is about a person in a project, whatever permissions an access token has.
 
     `body_max_bytes` is needed if it has a body, and `repeatable` of a POST: whether `Idempotency-Key` is accepted. A
     response with a secret of which only a hash is stored cannot be repeated.
@@ -88,7 +91,7 @@ def writes(
     caller = _caller(needs)
     operation = Operation(
         caller=caller,
-        accepts_access_tokens=caller is Caller.TOKEN,
+        accepts_access_tokens=caller is Caller.TOKEN and not only_people,
         reads=False,
         takes_body=body_max_bytes is not None,
         body_max_bytes=body_max_bytes or SMALL_BODY,

@@ -96,7 +96,7 @@ async def get_notifications(project_id: Id, actor: CurrentActor, settings: Servi
 
 
 @router.put(_OF_PROJECT, response_model=NotificationsOut, responses=problems(400, 401, 404, 413, 503))
-@writes(Permission.PROJECT_READ, body_max_bytes=SMALL_BODY, reports_revision=False)
+@writes(Permission.PROJECT_READ, body_max_bytes=SMALL_BODY, reports_revision=False, only_people=True)
 async def update_notifications(
     project_id: Id, body: NotificationsUpdate, actor: CurrentActor, settings: Service, precondition: IfMatch
 ) -> Response:

@@ -88,7 +88,7 @@ async def list_subscriptions(project_id: Id, actor: CurrentActor, subscriptions:
 @router.post(
     _OF_PROJECT, status_code=201, response_model=SubscriptionOut, responses=problems(400, 401, 404, 409, 413, 503)
 )
-@writes(Permission.PROJECT_READ, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=True)
+@writes(Permission.PROJECT_READ, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=True, only_people=True)
 async def create_subscription(
     project_id: Id, body: NewSubscription, actor: CurrentActor, subscriptions: Service
 ) -> Response:
@@ -108,7 +108,7 @@ async def create_subscription(
 
 
 @router.delete(_OF_PROJECT + "/{subscription_id}", status_code=204, responses=problems(401, 404, 503))
-@writes(Permission.PROJECT_READ, reports_revision=False)
+@writes(Permission.PROJECT_READ, reports_revision=False, only_people=True)
 async def delete_subscription(
     project_id: Id, subscription_id: Id, actor: CurrentActor, subscriptions: Service
 ) -> Response:

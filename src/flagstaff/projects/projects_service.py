@@ -16,7 +16,7 @@ from flagstaff.identity.second_factors.second_factors_store import has_second_fa
 from flagstaff.projects import environments_store, projects_store
 from flagstaff.projects.access import find_reach, hold_token, limit, open_membership, require_second_factor
 from flagstaff.projects.members import members_store
-from flagstaff.projects.members.members import Member
+from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.permissions import (
     OwnPermissions,
     Permission,
@@ -84,7 +84,8 @@ class Projects:
                 )
                 await record(transaction, change)
         record_check(project.id, Permission.PROJECT_WRITE)
-        return project
+        owner = Member(project.id, actor.account_id, actor.email or "", Role.OWNER, {}, now)
+        return _shown(project, limit(actor, owner, None))
 
     async def list_projects(self, actor: Actor, window: Window = WHOLE) -> list[Project]:
         """The actor's projects, newest first; a position is a time of creation and an id."""

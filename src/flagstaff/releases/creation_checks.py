@@ -37,10 +37,7 @@ async def require_applicable(connection: Connection, actor: Actor, flag: Flag, r
     Raises:
         Error: INVALID or CONFLICT, with the place; FORBIDDEN without `rules:write` if the release changes rules.
     """
-    if release.changes_rules:
-        _, member = await open_member(connection, actor, flag.project_id)
-        environment = await environments_store.get_environment(connection, flag.project_id, flag.environment_id)
-        require(member, Permission.RULES_WRITE, environment.key)
+    await require_permissions(connection, actor, release)
     before, splits, divides = flag, False, False
     for place, (step, after) in enumerate(zip(release.steps, plan(flag, release.steps), strict=True)):
         splits_before, splits = splits, arms_of(after) is not None
@@ -65,6 +62,17 @@ async def require_applicable(connection: Connection, actor: Actor, flag: Flag, r
             "guards",
             "have nothing to compare: no step divides users by a rollout from 1 to 99 % or by weights of variants",
         )
+
+
+async def require_permissions(connection: Connection, actor: Actor, release: Release) -> None:
+    """Refuse whoever could not make the changes of the steps; raises Error FORBIDDEN without `rules:write` for rules.
+
+    The flag has been opened with the permission for its own changes.
+    """
+    if release.changes_rules:
+        _, member = await open_member(connection, actor, release.project_id)
+        environment = await environments_store.get_environment(connection, release.project_id, release.environment_id)
+        require(member, Permission.RULES_WRITE, environment.key)
 
 
 def require_rollout(before: Flag, after: Flag) -> None:

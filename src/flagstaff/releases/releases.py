@@ -173,6 +173,12 @@ class Release:
         return any(step.changes.get(NAMED_RULES) for step in self.steps)
 
     @property
+    def remaining(self) -> "Release":
+        """The release with the steps that have not begun, which it makes when it is resumed."""
+        begun = self.running.step + 1 if self.running else 0
+        return replace(self, steps=self.steps[begun:])
+
+    @property
     def is_observed(self) -> bool:
         """True if exposures and events are counted for it."""
         return bool(self.guards) or any(step.least_users for step in self.steps)

@@ -18,7 +18,13 @@ from flagstaff.projects.access import FlagPath, open_environment, open_flag, ope
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.releases import releases_store
-from flagstaff.releases.creation_checks import require_applicable, require_metrics, require_reported, require_times
+from flagstaff.releases.creation_checks import (
+    require_applicable,
+    require_metrics,
+    require_permissions,
+    require_reported,
+    require_times,
+)
 from flagstaff.releases.guardian import write_release
 from flagstaff.releases.plans import Plan, Step, WhenLate
 from flagstaff.releases.releases import APPLIED_MAX, Applied, Release, State, arms_of, record_of
@@ -174,7 +180,8 @@ class Releases:
         The time of the pause does not count for `after_seconds`. A release that is not paused stays as it is.
 
         Raises:
-            Error: CONFLICT if it has ended, or if the flag is archived.
+            Error: CONFLICT if it has ended, or if the flag is archived; FORBIDDEN without `rules:write` if a step that
+                has not been applied changes rules.
         """
         async with self.database.transaction() as transaction:
             connection = transaction.connection
@@ -182,6 +189,7 @@ class Releases:
             if release.state is not State.PAUSED:
                 return release
             flag = await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE)
+            await require_permissions(connection, actor, release.remaining)
             if len(release.applied) >= APPLIED_MAX:
                 raise Error(
                     Code.CONFLICT, "The release was paused by conflicts too often. Cancel it, and create another one."
