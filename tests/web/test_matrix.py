@@ -349,6 +349,22 @@ async def test_a_role_in_another_environment_gives_nothing_here(
 
 
 NOT_BY_TOKENS = "create_token"
+ONLY_PEOPLE = {"update_notifications", "create_subscription", "delete_subscription"}
+"""Operations about what a person is mailed, which access tokens never carry out."""
+
+
+def operations_of_tokens() -> list[Operation]:
+    """Return the operations that accept access tokens."""
+    return [each for each in operations() if each[2]["operationId"] not in ONLY_PEOPLE]
+
+
+async def test_no_access_token_carries_out_what_is_for_people_only(place: Place, ada: Caller) -> None:
+    machine = await issue(ada, list(Permission))
+    found = [each for each in operations() if each[2]["operationId"] in ONLY_PEOPLE]
+    assert len(found) == len(ONLY_PEOPLE)
+    for operation in found:
+        answer = await place.call(machine, operation)
+        assert (answer.status_code, "Log in" in answer.json()["detail"]) == (403, True), operation[1]
 
 
 async def issue(caller: Caller, permissions: list[Permission], **values: Any) -> Caller:
@@ -363,7 +379,7 @@ async def test_an_access_token_of_an_owner_may_do_what_its_permissions_say(
     place: Place, ada: Caller, permission: Permission
 ) -> None:
     machine = await issue(ada, [permission])
-    for operation in operations():
+    for operation in operations_of_tokens():
         answer = await place.call(machine, operation)
         needed = operation[2][PERMISSION]
         needs_more = ALSO in operation[2] or operation[2]["operationId"] == NOT_BY_TOKENS
@@ -379,7 +395,7 @@ async def test_an_access_token_may_do_no_more_than_the_role_of_its_account(
 ) -> None:
     machine = await issue(eve, list(Permission))
     await join(flagstaff, {"id": place.ids["project_id"]}, eve, role)
-    for operation in operations():
+    for operation in operations_of_tokens():
         expected = expected_of(operation[2], role, None)
         if operation[2]["operationId"] == NOT_BY_TOKENS:
             expected = 403
@@ -395,7 +411,7 @@ async def test_an_access_token_for_an_environment_may_do_nothing_in_others_and_r
     there = await ada.get_environment(project, environment)
     spare = await ada.create_environment(project, key="spare")  # remains when the other one is deleted
     machine = await issue(ada, list(Permission), environments=[there["id"], spare["id"]])
-    for operation in operations():
+    for operation in operations_of_tokens():
         is_there = is_in_production(operation[2]) and environment == "production"
         is_everywhere = operation[2][PLACE] == "any environment"
         is_there = is_there and operation[2]["operationId"] not in IN_TWO
@@ -409,5 +425,5 @@ async def test_an_access_token_for_another_project_finds_nothing(place: Place, a
     body = {"name": "Deployments", "permissions": list(Permission), "current_password": PASSWORD}
     issued = created(await ada.post(f"/api/projects/{other['id']}/tokens", json=body))
     client.headers["authorization"] = f"Bearer {issued['token']}"
-    for operation in operations():
+    for operation in operations_of_tokens():
         assert (await place.call(client, operation)).status_code == 404, operation[1]
