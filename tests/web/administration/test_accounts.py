@@ -224,6 +224,7 @@ async def test_everyone_sees_their_own_account_and_whether_it_is_an_administrato
         assert (await caller.get("/api/me/account")).json() == {
             **caller.account,
             "administrator": is_administrator,
+            "email_verified": True,
             "created_at": "2026-11-20T10:00:00.000000Z",
         }
     await change(root, eve, administrator=True)
