@@ -275,13 +275,18 @@ async def are_in_one_row(controls: list[Locator]) -> None:
     assert len(set(middles)) == 1, middles
 
 
-async def test_the_filters_are_one_row_on_a_phone_and_fold(ada: Person, environment: Json) -> None:
+async def test_the_filters_are_one_row_below_the_search_on_a_phone_and_fold(ada: Person, environment: Json) -> None:
     page = ada.page
-    await page.set_viewport_size({"width": 390, "height": 800})
+    await page.set_viewport_size({"width": 360, "height": 800})
     await page.goto(f"{environment_page(environment)}?state=off&audience=rollout")
     await expect(names(page)).to_have_text(["New checkout"])
     opener = page.get_by_role("button", name="Filters 2 active")
-    await are_in_one_row([page.get_by_role("searchbox"), page.get_by_role("button", name="Views"), opener])
+    await are_in_one_row(
+        [page.get_by_role("button", name="Subscribe"), page.get_by_role("button", name="Views"), opener]
+    )
+    search = await page.get_by_role("searchbox").bounding_box()
+    assert search is not None
+    assert search["width"] > 300
     await opener.click()
     await expect(page.get_by_label("Audience")).to_have_value("rollout")
     await expect(page.get_by_label("Sort")).to_be_in_viewport(ratio=1)

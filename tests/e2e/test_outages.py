@@ -105,6 +105,28 @@ async def test_a_change_whose_answer_is_lost_may_have_been_made_and_the_message_
     assert (await ada.api.get(f"/api{flag_page(flag)}")).json()["description"] == "mine"
 
 
+async def test_a_refused_change_is_not_held_up_by_loads_that_are_repeated(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    await ada.page.goto(f"/projects/{flag['project_id']}/sdk-keys")
+    await ada.press("New SDK key")
+    dialog = ada.page.get_by_role("dialog")
+    await dialog.get_by_role("textbox", name="Name").fill("Shop")
+    loads: list[Route] = []
+
+    async def fail(route: Route) -> None:
+        if route.request.method == "GET" and route.request.url.endswith("/sdk-keys"):
+            loads.append(route)  # never answered
+        else:
+            await route.abort()
+
+    await ada.page.route("**/api/**", fail)
+    await dialog.get_by_role("button", name="Create SDK key").click()
+    await expect(dialog).to_contain_text("The server cannot be reached.")
+    await expect(dialog.get_by_role("button", name="Create SDK key")).to_be_focused()
+    assert len(loads) == 1
+    await loads[0].abort()
+
+
 async def test_a_draft_survives_an_outage(ada: Person, server: ServerProcess) -> None:
     flag = await ada.api.create_flag()
     description = ada.page.get_by_role("dialog").get_by_label("Description")

@@ -163,11 +163,14 @@ async def test_a_browsers_key_has_allowed_origins_which_are_shown_changed_and_ke
     await expect(dialog.get_by_label("Kind")).to_have_value("server")
     await expect(origins).to_have_count(0)
     await dialog.get_by_label("Kind").select_option("Browser")
-    await origins.fill("https://shop.example.com/")
+    await expect(origins).to_have_attribute("placeholder", "https://shop.example.com")
+    await origins.press_sequentially("https://shop.example.com/ shop.example.com")
     await dialog.get_by_role("button", name="Create SDK key").click()
     await expect(dialog).to_contain_text("Value 1 must not have a path; write https://shop.example.com")
+    await expect(origins).to_have_attribute("placeholder", "")  # it would look like a third value
     assert (await ada.api.get(keys_path(project))).json() == []
-    await origins.press("Backspace")
+    for _ in range(2):
+        await origins.press("Backspace")
     await origins.press_sequentially("https://shop.example.com http://localhost:5173,")
     await dialog.get_by_role("button", name="Create SDK key").click()
     key = await dialog.get_by_role("region", name="The new SDK key").inner_text()

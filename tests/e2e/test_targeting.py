@@ -172,6 +172,7 @@ async def test_a_condition_without_values_is_refused_at_its_field(ada: Person, f
     await condition(ada, 1).get_by_label("Attribute").fill("plan")
     await dialog.get_by_role("button", name="Add rule").click()
     await expect(condition(ada, 1)).to_contain_text("Must contain at least one value")
+    await expect(condition(ada, 1)).not_to_contain_text("Met if")
     await expect(condition(ada, 1).get_by_label("Values")).to_be_focused()
 
 

@@ -7,13 +7,7 @@
 
 import { useSyncExternalStore } from "react";
 import { currentSession } from "../lib/signIn/session";
-
-export interface Outage {
-  /** When the server was last heard, in milliseconds since 1970. */
-  readonly since: number;
-  /** When it was last known that others' changes are shown; 0 if the page does not follow changes. */
-  readonly followedUntil: number;
-}
+import { currentOutage, type Outage, setOutage, watchOutage } from "./outageState";
 
 const CHECK_MILLISECONDS = 4_000;
 /** A stream has a sign of life every ten seconds. */
@@ -24,10 +18,8 @@ const GATEWAY = [502, 503, 504];
 
 let heardAt = Date.now();
 let followedUntil = 0;
-let outage: Outage | null = null;
 let checking: Promise<void> | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
-const watchers = new Set<() => void>();
 const returns = new Set<() => void>();
 
 /** Sends a request, and records whether the server has responded. */
@@ -46,18 +38,17 @@ export async function send(request: Request): Promise<Response> {
 
 /** Records that a response or a stream has failed. During an outage, the next attempt is already planned. */
 export function noteFailure(): void {
-  if (outage === null) void check();
+  if (currentOutage() === null) void check();
 }
 
 /** Records a sign of life. `follows` says whether it also proves that all changes are shown. */
 export function heard(follows = false): void {
   heardAt = Date.now();
   if (follows) followedUntil = heardAt;
-  if (outage === null) return;
+  if (currentOutage() === null) return;
   clearTimeout(timer);
-  outage = null;
-  tell(watchers);
-  tell(returns);
+  setOutage(null);
+  for (const listener of returns) listener();
 }
 
 /** Asks the server for a sign of life. */
@@ -70,7 +61,7 @@ export function check(): Promise<void> {
 
 /** Null while the server can be reached. */
 export function useOutage(): Outage | null {
-  return useSyncExternalStore(watch, () => outage);
+  return useSyncExternalStore(watchOutage, currentOutage);
 }
 
 /** Calls back whenever an outage ends. Returns a function that stops this. */
@@ -85,7 +76,7 @@ export function watchConnection(): () => void {
     if (document.visibilityState === "visible" && Date.now() - heardAt > SILENCE_MILLISECONDS) void check();
   };
   const lookNow = (): void => {
-    if (outage !== null || !navigator.onLine || Date.now() - heardAt > WATCH_MILLISECONDS) void check();
+    if (currentOutage() !== null || !navigator.onLine || Date.now() - heardAt > WATCH_MILLISECONDS) void check();
   };
   const onVisible = (): void => {
     if (document.visibilityState === "visible") lookNow();
@@ -105,10 +96,7 @@ export function watchConnection(): () => void {
 async function ask(tries = 0): Promise<void> {
   clearTimeout(timer);
   if (await answers()) return heard();
-  if (outage === null) {
-    outage = { since: heardAt, followedUntil };
-    tell(watchers);
-  }
+  if (currentOutage() === null) setOutage({ since: heardAt, followedUntil });
   const pause = AGAIN_MILLISECONDS[tries] ?? AGAIN_MILLISECONDS.at(-1);
   timer = setTimeout(() => {
     checking ??= ask(tries + 1).finally(() => {
@@ -138,13 +126,4 @@ function isAway({ status }: Response): boolean {
 
 function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
-}
-
-function watch(watcher: () => void): () => void {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
-}
-
-function tell(listeners: ReadonlySet<() => void>): void {
-  for (const listener of listeners) listener();
 }

@@ -4,6 +4,7 @@
  */
 
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { unlessAway } from "./outageState";
 import type { paths } from "./schema";
 
 export type Path = keyof paths;
@@ -32,9 +33,12 @@ export function allOf(operations: readonly Path[], ids: object = {}): Keyed[] {
   return operations.map((path) => ({ queryKey: keyOf(path, ids) }));
 }
 
-/** Marks reads as outdated, and loads again what is shown of them. */
+/**
+ * Marks reads as outdated, and loads again what is shown of them. During an outage, a change does not wait for this: what
+ * became of it is shown at once.
+ */
 export function outdate(cache: QueryClient, ...reads: readonly Keyed[]): Promise<unknown> {
-  return Promise.all(reads.map(({ queryKey }) => cache.invalidateQueries({ queryKey })));
+  return unlessAway(Promise.all(reads.map(({ queryKey }) => cache.invalidateQueries({ queryKey }))));
 }
 
 /** Marks everything as outdated, except the reads of these operations. */

@@ -9,7 +9,7 @@ export function OriginsField(props: TagsInputProps) {
     <TagsInput
       label={`${texts.origins} (${t.optional})`}
       description={texts.originsHint}
-      placeholder={texts.originsPlaceholder}
+      placeholder={props.value?.length ? "" : texts.originsPlaceholder}
       maxTags={50}
       splitChars={[",", " ", "\n"]}
       acceptValueOnBlur

@@ -3,7 +3,7 @@
 import { Checkbox, NativeSelect, Text, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Operator } from "../../api/client";
-import { conditionParts, inWords, kindOf, OPERATORS_BY_KIND, takesList } from "../../lib/conditions";
+import { conditionParts, inWords, kindOf, OPERATORS_BY_KIND } from "../../lib/conditions";
 import { type ConditionDraft, conditionOf, withOperator } from "../../lib/conditionDrafts";
 import { t } from "../../texts";
 import classes from "./ConditionField.module.css";
@@ -88,7 +88,7 @@ export function ConditionField({ row: draft, index, takesFocus, onChange, onRemo
 function InWords({ draft }: { draft: ConditionDraft }) {
   const meetsWithout = draft.operator === "not_in" && !draft.negate;
   const condition = conditionOf(draft);
-  const isEmpty = !draft.attribute.trim() || (!takesList(draft.operator) && !draft.text);
+  const isEmpty = !draft.attribute.trim() || condition.values.every((value) => value === "");
   return (
     <Text size="xs" c="dimmed" className="break">
       {!isEmpty && `${t.conditions.metIf} ${inWords(conditionParts(condition))}. `}

@@ -3,7 +3,8 @@
 import { Button } from "@mantine/core";
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { check, type Outage, onReturn, useOutage, watchConnection } from "../../api/outage";
+import { check, onReturn, useOutage, watchConnection } from "../../api/outage";
+import type { Outage } from "../../api/outageState";
 import { notifyDone } from "../../lib/notify";
 import { lasting, timeOfDay } from "../../lib/time";
 import { outage as texts } from "../../texts/outage";

@@ -214,3 +214,9 @@ it("names the metric and the action of a threshold, and shows no object as one",
   ]);
   expect(fieldChanges(release({ unheard_of: [{ a: 1 }] }))[0]?.after).toBe('{"a":1}');
 });
+
+it("leaves out what is empty", () => {
+  expect(fieldChanges({ before: null, after: { role: "editor", environments: {} } })).toEqual([
+    { field: "role", before: null, after: "editor" },
+  ]);
+});

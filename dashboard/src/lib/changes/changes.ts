@@ -103,7 +103,7 @@ export function valueInWords(field: string, value: unknown): string | null {
   if (typeof value === "boolean") return value ? t.on : t.off;
   if (typeof value === "number") return numberInWords(field, value);
   if (Array.isArray(value)) return value.length > 0 ? listed(field, value) : null;
-  return writeJson(value);
+  return Object.keys(value).length > 0 ? writeJson(value) : null;
 }
 
 function numberInWords(field: string, value: number): string {

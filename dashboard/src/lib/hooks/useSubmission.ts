@@ -42,7 +42,8 @@ export function showAtFields<Values extends object>(form: UseFormReturnType<Valu
     .map(placed)
     .filter(({ field }) => field.replace(/\..*/, "") in form.getValues());
   if (known.length === 0) return false;
-  form.setErrors(Object.fromEntries(known.map((each) => [each.field, capitalised(each.message)])));
+  // Of several problems of one list, the first is shown: people mend a list from its beginning.
+  form.setErrors(Object.fromEntries(known.toReversed().map((each) => [each.field, capitalised(each.message)])));
   form.getInputNode(known[0]?.field ?? "")?.focus();
   return true;
 }
