@@ -56,7 +56,8 @@ test-clickhouse: .venv/dev ## test the copy of the history against ClickHouse's 
 	.venv/clickhouse/bin/python -m pip install --quiet chdb-core==26.9.0
 	$(PYTEST) tests/clickhouse
 
-test-faults: .venv/dev ## inject faults under load: each once, or at random for an hour with ARGS="--minutes 60 --seed 1"
+test-faults: .venv/dev .venv/node ## inject faults under load: each once, or at random for an hour with ARGS="--minutes 60 --seed 1"
+	$(BIN)/python hatch_build.py clients
 	$(BIN)/python -m tests.faults $(ARGS)
 	WEBHOOK_KILLS=50 $(PYTEST) tests/processes/test_webhooks.py -k killed
 

@@ -46,7 +46,9 @@ async def _run(mode: str, seed: int, asked: argparse.Namespace) -> bool:
     is_right = True
     environ = {"FLAGSTAFF_WHEN_CUT_OFF": mode} if mode != "serve" else {}
     with tempfile.TemporaryDirectory(prefix="flagstaff-faults-") as folder:
-        async with open_fleet(Path(folder), environ, faketime=find_faketime(), has_cables=True) as fleet:
+        async with open_fleet(
+            Path(folder), environ, faketime=find_faketime(), has_cables=True, has_pages=True
+        ) as fleet:
             arena = await Arena.of(fleet)
             for nemesis in _choose(asked, random.Random(seed)):
                 played = await arena.play(nemesis, pace, marks_allowed=mode == "serve")

@@ -15,6 +15,7 @@ import httpx
 
 from tests.faults.counts import find_recorded_users
 from tests.faults.namespaces import Cable, lay_cables
+from tests.faults.pages import Shop, open_shop
 from tests.faults.proxy import Proxy
 from tests.support.api import Json
 from tests.support.postgres import PostgresServer
@@ -59,6 +60,7 @@ class Fleet:
     stream_key: str
     cables: list[Cable]
     receiver: Receiver
+    shop: Shop
     kills: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def delete_postgres(self) -> None:
@@ -120,12 +122,18 @@ async def _is_ready(caller: RemoteCaller) -> bool:
 
 @asynccontextmanager
 async def open_fleet(
-    folder: Path, environ: dict[str, str], *, faketime: Path | None, has_cables: bool = False
+    folder: Path,
+    environ: dict[str, str],
+    *,
+    faketime: Path | None,
+    has_cables: bool = False,
+    has_pages: bool = False,
 ) -> AsyncIterator[Fleet]:
     """Start everything.
 
     `environ` is added to the instances' settings, and `faketime` is a library that changes clocks. With `has_cables`,
-    cables are put between the instances and PostgreSQL if the machine allows it.
+    cables are put between the instances and PostgreSQL if the machine allows it, and with `has_pages`, pages are opened
+    if it has a Chromium.
     """
     async with AsyncExitStack() as stack:
         postgres = stack.enter_context(PostgresServer())
@@ -151,6 +159,7 @@ async def open_fleet(
         environment = await owner.get_environment(project)
         stream_key: str = (await create_key(owner, project))["key"]
         receiver = await stack.enter_async_context(Receiver())
+        shop = await stack.enter_async_context(open_shop(owner, instances, has_pages=has_pages))
         fleet = Fleet(
             postgres,
             valkey,
@@ -164,6 +173,7 @@ async def open_fleet(
             stream_key,
             cables,
             receiver,
+            shop,
         )
         stack.callback(fleet.delete_postgres)
         yield fleet

@@ -7,6 +7,7 @@ from tests.faults.database_nemeses import Crashed, FailedOver, Restarted, Sessio
 from tests.faults.fleet import Fleet
 from tests.faults.nemesis import EVERY_INSTANCE, Nemesis
 from tests.faults.network_nemeses import partitions
+from tests.faults.page_nemeses import Crowded, Frozen, KilledAtOnce, Offline, Refused
 from tests.faults.process_nemeses import ClockJumped, DiskFull, Killed, Paused, PausedAndForgotten
 from tests.faults.valkey_nemeses import ValkeyKilled, ValkeyPartitioned, ValkeyPaused
 
@@ -50,11 +51,24 @@ _OF_VALKEY: dict[str, Callable[[Random], Nemesis]] = {
     "valkey-pause": ValkeyPaused,
     "valkey-partition": ValkeyPartitioned,
 }
-NEMESES: dict[str, Callable[[Random], Nemesis]] = {"none": NoFault, **_OF_INSTANCES, **_OF_THE_DATABASE, **_OF_VALKEY}
+_OF_PAGES: dict[str, Callable[[Random], Nemesis]] = {
+    "pages-frozen": Frozen,
+    "pages-offline": Offline,
+    "pages-refused": Refused,
+    "pages-crowded": Crowded,
+    "pages-killed": KilledAtOnce,
+}
+NEMESES: dict[str, Callable[[Random], Nemesis]] = {
+    "none": NoFault,
+    **_OF_INSTANCES,
+    **_OF_THE_DATABASE,
+    **_OF_VALKEY,
+    **_OF_PAGES,
+}
 
 
 class Together(Nemesis):
-    """A fault of instances, during which one of the database or of Valkey begins and ends."""
+    """A fault of instances or pages, during which one of the database or of Valkey begins and ends."""
 
     victims = EVERY_INSTANCE
 
@@ -82,6 +96,6 @@ class Together(Nemesis):
 def draw(random: Random) -> Nemesis:
     """Choose a random nemesis; every third one combines two."""
     if random.randrange(3):
-        return random.choice([*_OF_INSTANCES.values(), *_OF_THE_DATABASE.values(), *_OF_VALKEY.values()])(random)
-    one, other = random.choice(list(_OF_INSTANCES)), random.choice(list(_OF_THE_DATABASE))
-    return Together(_OF_INSTANCES[one](random), _OF_THE_DATABASE[other](random))
+        return random.choice([NEMESES[name] for name in NEMESES if name != "none"])(random)
+    one, other = random.choice([*_OF_INSTANCES, *_OF_PAGES]), random.choice(list(_OF_THE_DATABASE))
+    return Together(NEMESES[one](random), NEMESES[other](random))

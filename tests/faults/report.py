@@ -19,6 +19,7 @@ _HEADS = (
     ("detect", 6),
     ("recover", 7),
     ("ready", 6),
+    ("pages", 6),
     ("violations", 10),
 )
 HEAD = " ".join(f"{name:{'<' if name == 'fault' else '>'}{width}}" for name, width in _HEADS)
@@ -42,6 +43,7 @@ def row(played: Round) -> str:
         _seconds(seconds_to_detect(played)),
         _seconds(seconds_to_recover(played)),
         _seconds(played.ready_seconds),
+        _seconds(played.aware_seconds),
         len(played.violations),
     )
     cells = zip(values, _HEADS, strict=True)

@@ -48,6 +48,7 @@ class Round:
     began: int
     healed: int
     ready_seconds: float | None
+    aware_seconds: float | None  # from then until no page shows the feature that was turned off; None without pages
     history: History
     violations: list[Violation]
     problems: list[str]
@@ -89,6 +90,8 @@ class Arena:
     async def play(self, nemesis: Nemesis, pace: Pace, *, marks_allowed: bool) -> Round:
         """Run a round."""
         fleet, self.rounds = self.fleet, self.rounds + 1
+        await fleet.shop.turn(on=True)
+        _, unaware = await fleet.shop.find_unaware(on=True)
         await nemesis.prepare(fleet)
         dropped = await self._dropped()
         history, prefix = History(toggles=list(self.known)), f"r{self.rounds}-"
@@ -100,6 +103,7 @@ class Arena:
                 await asyncio.sleep(_STEADY_SECONDS)
                 began = time.monotonic_ns()
                 await nemesis.start(fleet)
+                turning_off = asyncio.create_task(fleet.shop.turn(on=False))
                 await asyncio.sleep(nemesis.seconds)
                 problems = await nemesis.check(fleet)
                 await nemesis.heal(fleet)
@@ -107,8 +111,10 @@ class Arena:
                 with suppress(TimeoutError):  # `_limited` describes the error
                     await nemesis.record_recovery(fleet)
                 ready_seconds = await self._until_ready()
+                await turning_off
+                aware_seconds, still_unaware = await fleet.shop.find_unaware(on=False)
                 await asyncio.sleep(_STEADY_SECONDS)
-            problems += await find_unaware(listeners, highest_revision(history.toggles))
+            problems += [*unaware, *still_unaware, *await find_unaware(listeners, highest_revision(history.toggles))]
         violations = find_violations(history.toggles, history.evaluations, history.others, marks_allowed=marks_allowed)
         found = await asyncio.gather(
             self._counted(history, prefix, since, dropped),
@@ -124,7 +130,8 @@ class Arena:
         problems += not_live_everywhere(history.toggles)
         if nemesis.cuts:
             problems += find_dear_cuts(history.toggles, nemesis.victims, began, healed)
-        return Round(nemesis, began, healed, ready_seconds, history, violations, problems)
+        aware = aware_seconds if fleet.shop.visitors else None
+        return Round(nemesis, began, healed, ready_seconds, aware, history, violations, problems)
 
     @asynccontextmanager
     async def _load(self, history: History, prefix: str, pace: Pace) -> AsyncIterator[None]:

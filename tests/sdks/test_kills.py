@@ -17,6 +17,7 @@ from tests.support.clients import open_client
 from tests.support.middlebox import Middlebox, Trouble
 from tests.support.proxies import Proxies
 from tests.support.remote import RemoteCaller
+from tests.support.sdk_keys import create_key
 from tests.support.server import ServerProcess
 from tests.support.stores import Store
 
@@ -124,6 +125,25 @@ async def test_a_page_for_whose_stream_there_is_no_room_sees_a_kill(sqlite: Stor
         async with shops(origin, key, [server.url]) as pages:
             await kill(caller, flag)
             await all_see(pages)
+
+
+async def test_pages_see_a_kill_while_no_further_page_can_be_opened_behind_their_address(
+    sqlite: Store, origin: str
+) -> None:
+    limit = 20
+    async with (
+        ServerProcess(sqlite, {"FLAGSTAFF_BROWSER_RATE_LIMIT": f"{limit}/minute"}) as server,
+        shop(server) as (caller, flag, _),
+    ):
+        key = (await create_key(caller, {"id": flag["project_id"]}, kind="browser"))["key"]
+        async with shops(origin, key, [server.url] * 2) as pages:
+            await pages[1].evaluate("([...given]) => unleash(...given)", [server.url, key, {"userId": "ada"}])
+            headers = {"authorization": f"Bearer {key}"}
+            answers = [await caller.post("/ofrep/v1/evaluate/flags", json={}, headers=headers) for _ in range(limit)]
+            assert answers[-1].status_code == 429
+            await kill(caller, flag)
+            await all_see(pages)
+            await pages[1].wait_for_function("!toggles.isEnabled('checkout')", timeout=PROMISED_SECONDS * 1000)
 
 
 async def test_a_page_behind_a_proxy_that_keeps_events_back_sees_a_kill(

@@ -10,6 +10,7 @@ from typing import Self
 from tests.support.ports import free_port
 
 _HEAD_MAX_BYTES = 64 * 1024
+_FETCHES = (b"POST ", b"GET /unleash/api/frontend?")
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER: a close discards what was not sent, and resets the connection
 _OPEN = b"Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Headers: *, Authorization\r\n"
 
@@ -39,16 +40,18 @@ _ANSWERS = {
 class Middlebox:
     """A context manager that forwards to a port of this machine, each request over a connection of its own."""
 
-    def __init__(self, upstream_port: int) -> None:
+    def __init__(self, upstream_port: int, *, address: str | None = None) -> None:
+        """`address` is the client's, which the server is told."""
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.trouble: Trouble | None = None
-        """What happens to the fetches (POST) that begin now; None if they are forwarded."""
+        """What happens to the fetches of flags that begin now; None if they are forwarded."""
         self.troubled = 0
         """The number of fetches that had trouble."""
         self.fetches = 0
         """The number of fetches that the server has got and answered."""
         self._upstream_port = upstream_port
+        self._added = [f"X-Forwarded-For: {address}".encode()] if address else []
         self._writers: set[StreamWriter] = set()
 
     async def __aenter__(self) -> Self:
@@ -77,7 +80,7 @@ class Middlebox:
             writer.close()
 
     async def _handle(self, head: bytes, reader: StreamReader, writer: StreamWriter) -> None:
-        is_fetch, trouble = head.startswith(b"POST "), self.trouble
+        is_fetch, trouble = head.startswith(_FETCHES), self.trouble
         if not is_fetch or trouble is None:
             await self._forward(head, reader, writer)
             self.fetches += is_fetch
@@ -99,7 +102,7 @@ class Middlebox:
         self._writers.add(forward)
         request, _, headers = head.partition(b"\r\n")
         kept = [each for each in headers.split(b"\r\n") if not each.lower().startswith(b"connection:")]
-        forward.write(b"\r\n".join((request, b"Connection: close", *kept)))
+        forward.write(b"\r\n".join((request, b"Connection: close", *self._added, *kept)))
         sending = asyncio.create_task(_copy(reader, forward))
         try:
             await _copy(upstream, writer)
