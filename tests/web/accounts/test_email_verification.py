@@ -49,9 +49,19 @@ async def test_a_link_is_mailed_only_to_the_own_account_and_while_it_is_not_veri
 
 async def test_a_token_that_is_not_genuine_is_refused(client: Caller, mallory: Caller, read_mails: ReadMails) -> None:
     genuine = await request_link(mallory, read_mails)
-    head, body, signature = genuine.split(".")
+    last = "B" if genuine.endswith("A") else "A"
     session = mallory.headers["authorization"].removeprefix("Bearer ")
-    for token in ("", "x", "é" * 64, "\0", "x" * 10_000, f"{head}.{body}.", f"{head}.{body[1:]}.{signature}", session):
+    for token in (
+        "",
+        "x",
+        "é" * 64,
+        "\0",
+        "x" * 10_000,
+        f"B{genuine[1:]}",
+        f"{genuine[:-1]}{last}",
+        genuine[:-4],
+        session,
+    ):
         assert field_errors(await client.post("/auth/verify-email", json={"token": token})) == NOT_VALID, token
     assert field_errors(await client.post("/auth/verify-email", json={})) == {"token": "is required"}
     assert not await is_verified(mallory)

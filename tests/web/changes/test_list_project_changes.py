@@ -134,7 +134,7 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
     of_people |= {f"token.{verb}" for verb in ("created", "deleted")}
     of_views = {f"{kind}.{verb}" for kind in ("view", "pinned_chart") for verb in ("created", "updated", "deleted")}
     of_views |= {"comment.deleted"}
-    of_keys = {f"sdk_key.{verb}" for verb in ("created", "revoked")}
+    of_keys = {f"sdk_key.{verb}" for verb in ("created", "updated", "revoked")}
     of_keys |= {f"webhook.{verb}" for verb in ("created", "updated", "secret_rotated", "disabled", "deleted")}
     of_releases = {f"metric.{verb}" for verb in ("created", "updated", "deleted")}
     of_releases |= {

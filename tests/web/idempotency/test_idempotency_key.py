@@ -182,7 +182,7 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
         "/api/projects/{project_id}/invitations/{invitation_id}/send": None,
         "/api/projects/{project_id}/regenerate-key": None,
         "/api/projects/{project_id}/environments": {"name": "Canary", "key": "canary"},
-        "/api/projects/{project_id}/segments": {"name": "Beta testers", "key": "beta"},
+        "/api/projects/{project_id}/segments": {"name": "Beta testers", "key": "beta", "conditions": []},
         "/api/projects/{project_id}/environments/{env_id}/flags": {"name": "Second", "key": "second"},
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/toggle": None,
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/rules": {

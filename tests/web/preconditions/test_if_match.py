@@ -199,7 +199,7 @@ async def test_a_repeated_creation_has_the_tag_of_the_first(ada: Caller, project
         (f"{project_path(project)}/environments", {"name": "Canary", "key": "canary"}),
         (f"{project_path(project)}/views", {"name": "Beta", "search": {"q": "é"}}),
         (f"{project_path(project)}/pinned-charts", {"name": "Beta", "environment_id": environment["id"]}),
-        (f"{project_path(project)}/segments", {"name": "Beta", "key": "beta"}),
+        (f"{project_path(project)}/segments", {"name": "Beta", "key": "beta", "conditions": []}),
     ):
         headers = {"idempotency-key": path}
         first = await ada.post(path, json=body, headers=headers)
