@@ -43,7 +43,7 @@ async def test_a_project_may_have_so_many_environments(ada: Caller, project: Jso
 @quota("SEGMENTS_PER_PROJECT", 2)
 async def test_a_project_may_have_so_many_segments(ada: Caller, project: Json) -> None:
     path = f"{project_path(project)}/segments"
-    answers = [await ada.post(path, json={"name": "x", "key": key}) for key in ("a", "b", "c")]
+    answers = [await ada.post(path, json={"name": "x", "key": key, "conditions": []}) for key in ("a", "b", "c")]
 
     assert [each.status_code for each in answers] == [201, 201, 409]
     assert "FLAGSTAFF_MAX_SEGMENTS_PER_PROJECT" in answers[2].json()["detail"]
