@@ -55,6 +55,7 @@ async def test_a_key_that_is_already_used_is_refused_at_its_field(ada: Person, p
     dialog = ada.page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("Beta")
     await dialog.get_by_label("Attribute").fill("plan")
+    await dialog.get_by_label("Values").fill("pro")
     await dialog.get_by_role("button", name="Create segment").click()
     await expect(dialog.get_by_label("Key")).to_have_attribute("aria-invalid", "true")
 
