@@ -94,15 +94,16 @@ def build_identity(
         if await budget.take_for_warning(account.id):
             await mails.send_verification(account.email, token)
 
+    accounts = Accounts(
+        database,
+        now,
+        hashes,
+        sessions,
+        mails.send_password_reset,
+        accepts_common_passwords=settings.accepts_common_passwords,
+    )
     identity = Identity(
-        accounts=Accounts(
-            database,
-            now,
-            hashes,
-            sessions,
-            mails.send_password_reset,
-            accepts_common_passwords=settings.accepts_common_passwords,
-        ),
+        accounts=accounts,
         sessions=sessions,
         access_tokens=AccessTokens(database, now, mail_token, settings),
         administrators=Administrators(database, now),
@@ -126,7 +127,7 @@ def build_identity(
         identity.single_sign_on,
         instance,
         TrustedAddresses(database, now, tokens),
-        EmailVerification(database, now, VerificationTokens(foundation.secret_key), mail_verification),
+        EmailVerification(accounts, VerificationTokens(foundation.secret_key), mail_verification),
     ]
     foundation.periodic_tasks.append(
         PeriodicTask(

@@ -37,7 +37,7 @@ def say_what(change: Change) -> str:
     """The change in one phrase, such as `ada@example.com turned on New checkout (new-checkout)`."""
     who, kind, verb = say_who(change), *change.action.split(".", 1)
     if change.action == "flag.toggled" and change.after is not None:
-        return f"{who} turned {'on' if (change.after or {}).get('enabled') else 'off'} {say_name(change)}"
+        return f"{who} turned {'on' if change.after.get('enabled') else 'off'} {say_name(change)}"
     word = _VERBS.get(verb, verb.replace("_", " "))
     return f"{who} {word} the {kind.replace('_', ' ')} {say_name(change)}"
 
