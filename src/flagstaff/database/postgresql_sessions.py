@@ -5,9 +5,13 @@ a session to one client after another, so that they share or lose these.
 """
 
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from flagstaff.database.driver_errors import is_outage, translated_errors
 from flagstaff.values.errors import Code, Error
+
+if TYPE_CHECKING:  # loaded only with PostgreSQL: see dialect.py
+    import asyncpg
 
 _ASKED = 3
 _POOLED = (
@@ -28,29 +32,32 @@ async def require_sessions(url: str) -> None:
 
     async with AsyncExitStack() as opened:
 
-        async def open_and_ask() -> tuple[int, set[int]]:
+        async def connect() -> "asyncpg.Connection":
             connection = await postgresql.connect(url, statements_kept=0)
             opened.push_async_callback(connection.close)
-            answers = set[int]()
-            for _ in range(_ASKED):
-                async with connection.transaction():  # its statements reach one session
-                    answers.add(await connection.fetchval("SELECT pg_backend_pid()"))
-            return connection.get_server_pid(), answers
+            return connection
 
         with translated_errors():
             try:
-                named, sessions = await open_and_ask()
-                if sessions == {named}:
+                first = await connect()
+                if await _ask(first) == first.get_server_pid():
                     return  # a pooler names no session of PostgreSQL
-                _, others = await open_and_ask()
+                second = await connect()
+                of_first, of_second = [{await _ask(each) for _ in range(_ASKED)} for each in (first, second)]
             except postgresql.ConfigurationError as error:
                 raise _refused(error) from error
             except Exception as error:
                 if is_outage(error):
                     raise
                 raise _refused(error) from error
-    if len(sessions) > 1 or sessions & others:
+    if len(of_first) > 1 or of_first & of_second:
         raise Error(Code.CONFLICT, _POOLED)
+
+
+async def _ask(connection: "asyncpg.Connection") -> int:
+    """Return the session in which a transaction of a connection runs."""
+    async with connection.transaction():  # its statements reach one session
+        return int(await connection.fetchval("SELECT pg_backend_pid()"))
 
 
 def _refused(error: Exception) -> Error:
