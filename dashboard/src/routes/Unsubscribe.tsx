@@ -1,31 +1,10 @@
-/** The page that the link in a mail opens. It asks first, because programs that check mails open links, too. */
+/** Stops the mails about a project, with the link in one of them. */
 
-import { Button, Text } from "@mantine/core";
-import { lineOf } from "../api/problem";
 import { useUnsubscribe } from "../api/notifications";
-import { AccountPage } from "../components/accounts/AccountForm";
-import { AnchorLink } from "../components/shared/links";
-import { Refusal } from "../components/shared/Refusal";
-import { linkToken, UNSUBSCRIBE_PATH } from "../lib/signIn/linkToken";
+import { LinkPage } from "../components/accounts/LinkPage";
+import { UNSUBSCRIBE_PATH } from "../lib/signIn/linkToken";
 import { notifications as texts } from "../texts/notifications";
 
-export function Unsubscribe() {
-  const token = linkToken(UNSUBSCRIBE_PATH);
-  const { mutate, isPending, isSuccess, error } = useUnsubscribe();
-  return (
-    <AccountPage heading={texts.heading}>
-      <Text role="status" c="dimmed">
-        {isSuccess ? texts.unsubscribed : token === null ? texts.noToken : texts.unsubscribeText}
-      </Text>
-      <Refusal text={error ? lineOf(error) : null} />
-      {token !== null && !isSuccess && (
-        <Button fullWidth loading={isPending} onClick={() => mutate(token)}>
-          {texts.unsubscribe}
-        </Button>
-      )}
-      <AnchorLink to="/account" size="sm" ta="center">
-        {texts.toAccount}
-      </AnchorLink>
-    </AccountPage>
-  );
-}
+const TEXTS = { ...texts, asks: texts.unsubscribeText, action: texts.unsubscribe, done: texts.unsubscribed };
+
+export const Unsubscribe = () => <LinkPage path={UNSUBSCRIBE_PATH} texts={TEXTS} useAction={useUnsubscribe} />;
