@@ -67,6 +67,11 @@ class _Entry:
     is_written: bool = False
     error: Exception | None = None
 
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of its messages."""
+        return [*(each.delivery.number for each in self.results), *self.unwanted]
+
 
 @dataclass(slots=True)
 class Batches:
@@ -144,6 +149,8 @@ class Batches:
         entries, self._waiting = self._waiting, []
         try:
             async with self.database.transaction() as transaction:
+                numbers = [each for entry in entries for each in entry.numbers]
+                await deliveries_store.hold_webhooks(transaction.connection, numbers)
                 for entry in entries:
                     for result in entry.results:
                         await _write(transaction.connection, result)

@@ -141,6 +141,17 @@ async def record_attempt(
     return True
 
 
+async def hold_webhooks(connection: AsyncConnection, numbers: Collection[int]) -> None:
+    """Keep the webhooks of messages from being deleted until the transaction ends.
+
+    A deletion takes a webhook before its messages. Whoever has written one message and comes to another would wait for
+    it, and it for them. Other writes to the webhooks wait for nothing.
+    """
+    of_messages = sa.select(_columns.webhook_id).where(_columns.number.in_(numbers))
+    held = sa.select(_webhooks.id).where(_webhooks.id.in_(of_messages)).order_by(_webhooks.id)
+    await connection.execute(held.with_for_update(read=True, key_share=True))
+
+
 async def settle_unwanted(connection: AsyncConnection, numbers: Collection[int]) -> None:
     """Delete messages that their webhook does not want. Those with attempts are kept as they were."""
     are_these = _columns.number.in_(numbers)
