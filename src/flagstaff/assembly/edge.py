@@ -13,7 +13,7 @@ from flagstaff.assembly.lean_imports import import_fastapi
 from flagstaff.assembly.serving import ServedState
 from flagstaff.cluster.lease import Lease
 from flagstaff.history.recorder import EvaluationRecorder
-from flagstaff.http.common_headers import CommonHeaders
+from flagstaff.http.common_headers import CommonHeaders, security_headers
 from flagstaff.http.connections.acceptor import Acceptor
 from flagstaff.http.connections.protocol import BoundedProtocol
 from flagstaff.http.connections.rejections import Rejections
@@ -113,7 +113,8 @@ class Edge:
         }
         request_ids, cross_origin, metrics = RequestIds(), CrossOrigin(settings.cors_origins), foundation.metrics
         cut_off = CutOff(lease, refuses=settings.when_cut_off == "refuse")
-        common_headers = CommonHeaders(cross_origin, cut_off.marks)
+        security = security_headers(settings.public_url)
+        common_headers = CommonHeaders(security, cross_origin, cut_off.marks)
         self._api = Deferred(partial(_build_api, services))
         app = create_app(
             self._api,
@@ -136,6 +137,7 @@ class Edge:
             callers=callers,
             cut_off=cut_off,
             request_ids=request_ids,
+            security=security,
             cross_origin=cross_origin,
         )
         self.rejections = Rejections(request_ids, common_headers, limits, metrics)

@@ -12,14 +12,30 @@ NOT_STORED = (b"cache-control", b"no-store")
 Responses are for one caller and may change at any time. Proxies can be set up to store answers to POST as well, which
 have the same address for all users.
 """
-SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+_SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+_ONLY_TLS = (b"strict-transport-security", b"max-age=31536000")
+
+
+def security_headers(public_url: str) -> tuple[Header, ...]:
+    """The headers by which browsers protect people who reach the server at this URL.
+
+    If it is https, browsers use nothing else for its host, for a year after each response. They ignore this header in
+    responses without TLS, so proxies may reach the server as they like.
+    """
+    return (*_SECURITY_HEADERS, _ONLY_TLS) if public_url.startswith("https:") else _SECURITY_HEADERS
 
 
 class CommonHeaders:
     """Chooses them by the path of a request and the page that has sent it."""
 
-    def __init__(self, cross_origin: CrossOrigin, find_marks: Callable[[str], Iterable[Header]]) -> None:
+    def __init__(
+        self,
+        security: Iterable[Header],
+        cross_origin: CrossOrigin,
+        find_marks: Callable[[str], Iterable[Header]],
+    ) -> None:
         """`find_marks` finds what a response at a path says about the age of what it is from, at this moment."""
+        self._security = tuple(security)
         self.cross_origin = cross_origin
         self._find_marks = find_marks
 
@@ -27,7 +43,7 @@ class CommonHeaders:
         """The headers of the response to a request that is read now."""
         return [
             (b"x-request-id", request_id.encode()),
-            *SECURITY_HEADERS,
+            *self._security,
             *self.cross_origin.headers(path, origin),
             *self._find_marks(path),
         ]

@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.database.commits import Commits, watching
+from flagstaff.http.addresses import require_plain
 from flagstaff.http.bounded_log import BoundedLog
 from flagstaff.http.common_headers import NOT_STORED, CommonHeaders
 from flagstaff.http.errors import ErrorForm, Problem, internal_problem, problem_of, send_problem
@@ -119,6 +120,7 @@ class Edge:
         request_id: str = scope["state"]["request_id"]
         commits = Commits()
         try:
+            require_plain(scope["raw_path"])
             with watching(commits):
                 await self._app(scope, receive, send)
         except Error as error:

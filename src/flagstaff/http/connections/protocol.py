@@ -157,6 +157,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         if refusal := objection(self.parser.get_method(), self.parser.get_http_version(), self.headers):
             self._fail(*refusal)
+        if b"#" in self.url:  # the parser would leave away what a proxy's rule may have seen
+            self._fail(400, "The request's target contains a #, which browsers do not send. Leave it away.")
         if self.parser.should_upgrade():
             return  # `_parse` parses it again as an ordinary request
         if b"//" in self.url:

@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.bodies import BYTE_ORDER_MARK
-from flagstaff.http.common_headers import NOT_STORED, SECURITY_HEADERS
+from flagstaff.http.common_headers import NOT_STORED, Header
 from flagstaff.http.connections.protocol import BoundedProtocol, Phase
 from flagstaff.http.connections.rejections import Rejections
 from flagstaff.http.connections.request_head import content_length, is_host
@@ -85,6 +85,7 @@ class FastPath:
         callers: CallerCounts,
         cut_off: CutOff,
         request_ids: RequestIds,
+        security: Iterable[Header],
         cross_origin: CrossOrigin,
     ) -> None:
         self.limits = limits
@@ -92,7 +93,7 @@ class FastPath:
         self.cut_off = cut_off
         self.lease = cut_off.lease
         self.choose_id = request_ids.choose
-        self._endpoints = [_prepare(endpoint, cross_origin) for endpoint in endpoints]
+        self._endpoints = [_prepare(endpoint, security, cross_origin) for endpoint in endpoints]
         self._known_heads: dict[bytes, Head] = {}
         self._default_headers: Headers | None = None
         self._start = b""
@@ -265,8 +266,8 @@ class _Collector:
         self.has_body = True
 
 
-def _prepare(endpoint: FastEndpoint, cross_origin: CrossOrigin) -> PreparedEndpoint:
-    headers = (*SECURITY_HEADERS, *cross_origin.headers(endpoint.path, None), NOT_STORED)
+def _prepare(endpoint: FastEndpoint, security: Iterable[Header], cross_origin: CrossOrigin) -> PreparedEndpoint:
+    headers = (*security, *cross_origin.headers(endpoint.path, None), NOT_STORED)
     tail = b"".join(b"\r\n%s: %s" % header for header in headers) + _END
     status_line = f"HTTP/1.1 {endpoint.success} {HTTPStatus(endpoint.success).phrase}\r\n"
     request_line = f"POST {endpoint.path} HTTP/1.1\r\n"
