@@ -332,7 +332,7 @@ export interface paths {
          *     leave the project. You get a mail about it. A wrong password counts as a failed login. An `Idempotency-Key` is
          *     ignored, because the response is not stored.
          *
-         *     Requires the permission `tokens:write`.
+         *     Requires the permission `tokens:write`. An access token without `tokens:read` gets only ids, keys and new secrets.
          */
         post: operations["create_token"];
         delete?: never;
@@ -673,7 +673,7 @@ export interface paths {
         put?: never;
         /**
          * Create Project
-         * @description Create a project, with the environments `production` and `staging`.
+         * @description Create a project, with the environments `production` and `staging`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         post: operations["create_project"];
         delete?: never;
@@ -702,7 +702,7 @@ export interface paths {
          * Update Project
          * @description Update a project. Only the given fields change.
          *
-         *     Requires the permission `project:write`.
+         *     Requires the permission `project:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         put: operations["update_project"];
         post?: never;
@@ -739,7 +739,7 @@ export interface paths {
          *     Members without one get a 403 of the type `urn:flagstaff:error:mfa_enrolment_required` for everything in the
          *     project until they enrol one.
          *
-         *     Requires the permission `project:write`.
+         *     Requires the permission `project:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         put: operations["update_project_security"];
         post?: never;
@@ -762,7 +762,7 @@ export interface paths {
          * Regenerate Key
          * @description Replace the SDK key. Once this returns, the old key is refused.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permission `keys:rotate`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         post: operations["regenerate_key"];
         delete?: never;
@@ -814,7 +814,7 @@ export interface paths {
          *     Making an owner, or changing one, also requires the permission `owners:write`. The last owner cannot get another
          *     role.
          *
-         *     Requires the permission `members:write`.
+         *     Requires the permission `members:write`. An access token without `members:read` gets only ids, keys and new secrets.
          */
         put: operations["update_member"];
         post?: never;
@@ -875,7 +875,7 @@ export interface paths {
          *
          *     Inviting an owner also requires the permission `owners:write`. The link in the mail works once, for seven days.
          *
-         *     Requires the permission `members:write`.
+         *     Requires the permission `members:write`. An access token without `members:read` gets only ids, keys and new secrets.
          */
         post: operations["create_invitation"];
         delete?: never;
@@ -925,7 +925,7 @@ export interface paths {
          * Send Invitation
          * @description Mail an invitation again, with a new link for seven days. The previous link ends.
          *
-         *     Requires the permission `members:write`.
+         *     Requires the permission `members:write`. An access token without `members:read` gets only ids, keys and new secrets.
          */
         post: operations["send_invitation"];
         delete?: never;
@@ -998,7 +998,7 @@ export interface paths {
          *     To copy flags, this also needs `flags:read` in the other environment, and `flags:write` and `rules:write` in the new
          *     one.
          *
-         *     Requires the permission `environments:write`.
+         *     Requires the permission `environments:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         post: operations["create_environment"];
         delete?: never;
@@ -1025,7 +1025,7 @@ export interface paths {
          * Order Environments
          * @description Put the environments in an order, for all members: lists and menus have it, and new environments come last.
          *
-         *     Requires the permission `environments:write`.
+         *     Requires the permission `environments:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         put: operations["order_environments"];
         post?: never;
@@ -1053,7 +1053,7 @@ export interface paths {
          * Update Environment
          * @description Rename an environment, or set whether it is critical. Its key does not change.
          *
-         *     Requires the permission `environments:write`.
+         *     Requires the permission `environments:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         put: operations["update_environment"];
         post?: never;
@@ -1138,7 +1138,7 @@ export interface paths {
          * Create Segment
          * @description Create a segment.
          *
-         *     Requires the permission `segments:write`.
+         *     Requires the permission `segments:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         post: operations["create_segment"];
         delete?: never;
@@ -1165,7 +1165,7 @@ export interface paths {
          * Update Segment
          * @description Update a segment. Only the given fields change.
          *
-         *     Requires the permission `segments:write`.
+         *     Requires the permission `segments:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         put: operations["update_segment"];
         post?: never;
@@ -1222,7 +1222,7 @@ export interface paths {
          * Create Metric
          * @description Create a metric. Once the response is sent, events of it are accepted everywhere.
          *
-         *     Requires the permission `segments:write`.
+         *     Requires the permission `segments:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         post: operations["create_metric"];
         delete?: never;
@@ -1249,7 +1249,7 @@ export interface paths {
          * Update Metric
          * @description Update a metric. Only the given fields change.
          *
-         *     Requires the permission `segments:write`.
+         *     Requires the permission `segments:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         put: operations["update_metric"];
         post?: never;
@@ -1310,7 +1310,7 @@ export interface paths {
          *     new one before the old one is revoked. The key does not end when you leave the project. An `Idempotency-Key` is
          *     ignored, because the response is not stored.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permission `keys:rotate`. An access token without `keys:read` gets only ids, keys and new secrets.
          */
         post: operations["create_sdk_key"];
         delete?: never;
@@ -1340,7 +1340,7 @@ export interface paths {
          *     Every instance refuses and accepts pages by the new list immediately. Streams of pages that are no longer allowed
          *     are closed.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permission `keys:rotate`. An access token without `keys:read` gets only ids, keys and new secrets.
          */
         put: operations["update_sdk_key"];
         post?: never;
@@ -1377,7 +1377,7 @@ export interface paths {
          *
          *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
          *
-         *     Requires the permissions `webhooks:write` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`. An access token without `webhooks:read` gets only ids, keys and new secrets.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -1428,7 +1428,7 @@ export interface paths {
          *
          *     When a webhook is turned on again, its waiting messages are sent.
          *
-         *     Requires the permissions `webhooks:write` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`. An access token without `webhooks:read` gets only ids, keys and new secrets.
          */
         put: operations["update_webhook"];
         post?: never;
@@ -1457,7 +1457,7 @@ export interface paths {
          * Rotate Webhook Secret
          * @description Replace the secret. For 24 hours, messages are also signed with the previous one.
          *
-         *     Requires the permissions `webhooks:write` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`. An access token without `webhooks:read` gets only ids, keys and new secrets.
          */
         post: operations["rotate_webhook_secret"];
         delete?: never;
@@ -1577,7 +1577,7 @@ export interface paths {
          *
          *     The list of deliveries shows what came of it.
          *
-         *     Requires the permissions `webhooks:write` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`. An access token without `webhooks:read` gets only ids, keys and new secrets.
          */
         post: operations["test_webhook"];
         delete?: never;
@@ -1643,7 +1643,7 @@ export interface paths {
          * Repeat Webhook Delivery
          * @description Send a message again, with the same id.
          *
-         *     Requires the permissions `webhooks:write` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`. An access token without `webhooks:read` gets only ids, keys and new secrets.
          */
         post: operations["repeat_webhook_delivery"];
         delete?: never;
@@ -1665,7 +1665,7 @@ export interface paths {
          * Repeat Webhook Deliveries
          * @description Send the messages of a time again, with the same ids; at most a thousand, the oldest first.
          *
-         *     Requires the permissions `webhooks:write` and `audit:read`.
+         *     Requires the permissions `webhooks:write` and `audit:read`. An access token without `webhooks:read` gets only ids, keys and new secrets.
          */
         post: operations["repeat_webhook_deliveries"];
         delete?: never;
@@ -1940,7 +1940,7 @@ export interface paths {
          * Create Flag
          * @description Create a flag.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["create_flag"];
         delete?: never;
@@ -1972,7 +1972,7 @@ export interface paths {
          *
          *     Needs `flags:write` in each of them.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["create_flags"];
         delete?: never;
@@ -1999,7 +1999,7 @@ export interface paths {
          * Update Flag
          * @description Update a flag. Only the given fields change.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         put: operations["update_flag"];
         post?: never;
@@ -2028,7 +2028,7 @@ export interface paths {
          * Toggle Flag
          * @description Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept.
          *
-         *     Requires the permission `flags:toggle`.
+         *     Requires the permission `flags:toggle`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["toggle_flag"];
         delete?: never;
@@ -2052,7 +2052,7 @@ export interface paths {
          *
          *     An archived flag can be read, unarchived and deleted. Everything else is refused with 409.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["archive_flag"];
         delete?: never;
@@ -2074,7 +2074,7 @@ export interface paths {
          * Unarchive Flag
          * @description Put an archived flag back into the answers of evaluations, as it was.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["unarchive_flag"];
         delete?: never;
@@ -2105,7 +2105,7 @@ export interface paths {
          *     It acts for the account that makes it. A release that changes rules also needs `rules:write`. A flag has one release
          *     at a time that has not ended.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["create_release"];
         delete?: never;
@@ -2133,7 +2133,7 @@ export interface paths {
          * Schedule Flags
          * @description Schedule changes of several flags for one moment, or of none of them: a release of each.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["schedule_flags"];
         delete?: never;
@@ -2177,7 +2177,7 @@ export interface paths {
          * Pause Release
          * @description Pause a release: no step begins until it is resumed. Its guards go on watching.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["pause_release"];
         delete?: never;
@@ -2199,7 +2199,7 @@ export interface paths {
          * Resume Release
          * @description Resume a paused release. What others have changed meanwhile stays, until a step changes it.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["resume_release"];
         delete?: never;
@@ -2221,7 +2221,7 @@ export interface paths {
          * Cancel Release
          * @description End a release. The flag stays as it is, and so do the results.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["cancel_release"];
         delete?: never;
@@ -2376,7 +2376,7 @@ export interface paths {
          * Update Comment
          * @description Edit a comment that you have written. Members whom the new text mentions and the old one did not are mailed.
          *
-         *     Requires the permission `comments:write`.
+         *     Requires the permission `comments:write`. An access token without `audit:read` and `flags:read` gets only ids, keys and new secrets.
          */
         put: operations["update_comment"];
         post?: never;
@@ -2413,7 +2413,7 @@ export interface paths {
          *       prerequisite of flags that are neither chosen nor archived is not archived, an archived flag is not changed, and a
          *       flag has at most 20 tags.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["change_flags"];
         delete?: never;
@@ -2515,7 +2515,7 @@ export interface paths {
          *
          *     Needs `flags:write` in at least one environment.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         post: operations["create_view"];
         delete?: never;
@@ -2542,7 +2542,7 @@ export interface paths {
          * Update View
          * @description Update a view. Only the given fields change. Needs `flags:write` in at least one environment.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
         put: operations["update_view"];
         post?: never;
@@ -2579,7 +2579,7 @@ export interface paths {
          *
          *     You need the permission in the chart's environment. A project has at most 12 pinned charts.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["create_pinned_chart"];
         delete?: never;
@@ -2608,7 +2608,7 @@ export interface paths {
          *
          *     You need the permission in the chart's environment.
          *
-         *     Requires the permission `flags:write`.
+         *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         put: operations["update_pinned_chart"];
         post?: never;
@@ -2668,7 +2668,7 @@ export interface paths {
          * Create Rule
          * @description Create a rule.
          *
-         *     Requires the permission `rules:write`.
+         *     Requires the permission `rules:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["create_rule"];
         delete?: never;
@@ -2695,7 +2695,7 @@ export interface paths {
          * Update Rule
          * @description Update a rule. Only the given fields change.
          *
-         *     Requires the permission `rules:write`.
+         *     Requires the permission `rules:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         put: operations["update_rule"];
         post?: never;
@@ -3152,7 +3152,7 @@ export interface paths {
          *
          *     Restoring a creation deletes what was created, unless it has been changed since (409, which names the change).
          *
-         *     Requires the permissions `flags:write` and `audit:read`.
+         *     Requires the permissions `flags:write` and `audit:read`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["restore_change"];
         delete?: never;
@@ -3179,7 +3179,7 @@ export interface paths {
          *
          *     A dry run shows for each change what it would change, or why it cannot be restored.
          *
-         *     Requires the permissions `flags:write` and `audit:read`.
+         *     Requires the permissions `flags:write` and `audit:read`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["restore_changes"];
         delete?: never;

@@ -7,7 +7,7 @@
 Middlewares read the facts from the request (`http/operations.py`), and the API's description has them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_origin
 
@@ -24,6 +24,20 @@ Place = Literal["project", "environment", "any environment"]
 Needs = Permission | Caller
 F = TypeVar("F", bound=Callable[..., Any])
 _ATTRIBUTE = "__operation__"
+_READ_BY: Mapping[Permission, Permission] = {
+    Permission.PROJECT_WRITE: Permission.PROJECT_READ,
+    Permission.ENVIRONMENTS_WRITE: Permission.PROJECT_READ,
+    Permission.SEGMENTS_WRITE: Permission.PROJECT_READ,
+    Permission.FLAGS_WRITE: Permission.FLAGS_READ,
+    Permission.FLAGS_TOGGLE: Permission.FLAGS_READ,
+    Permission.RULES_WRITE: Permission.FLAGS_READ,
+    Permission.COMMENTS_WRITE: Permission.FLAGS_READ,
+    Permission.KEYS_ROTATE: Permission.KEYS_READ,
+    Permission.WEBHOOKS_WRITE: Permission.WEBHOOKS_READ,
+    Permission.MEMBERS_WRITE: Permission.MEMBERS_READ,
+    Permission.TOKENS_WRITE: Permission.TOKENS_READ,
+}
+"""The permission to read what may be written with another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +94,7 @@ def writes(
     repeatable: bool | None = None,
     only_people: bool = False,
     lenient: bool = False,
+    shown_with: Sequence[Permission] | None = None,
 ) -> Callable[[F], F]:
     """State the facts of an operation that changes something.
 
@@ -87,6 +102,9 @@ def writes(
 
     `body_max_bytes` is needed if it has a body, and `repeatable` of a POST: whether `Idempotency-Key` is accepted. A
     response with a secret of which only a hash is stored cannot be repeated.
+
+    An access token is shown what it has written only if it has the permissions `shown_with`, without which it gets only
+    ids and keys (`api/shown.py`). By default they are those to read what `needs` and `also` write.
     """
     caller = _caller(needs)
     operation = Operation(
@@ -98,6 +116,7 @@ def writes(
         reports_revision=reports_revision,
         is_repeatable=bool(repeatable),
         lenient=lenient,
+        shown_with=frozenset(_find_shown_with(needs, also) if shown_with is None else shown_with),
     )
     return _state(needs, also, place, operation, repeatable=repeatable)
 
@@ -166,6 +185,12 @@ def _find_lists(route: APIRoute) -> tuple[str, ...]:
 
 def _caller(needs: Needs) -> Caller:
     return needs if isinstance(needs, Caller) else Caller.TOKEN
+
+
+def _find_shown_with(needs: Needs, also: Sequence[Permission]) -> list[Permission]:
+    """The permissions to read what others write; one that has no such permission is itself one to read."""
+    needed = [needs, *also] if isinstance(needs, Permission) else []
+    return [_READ_BY.get(each, each) for each in needed]
 
 
 def _state(

@@ -21,6 +21,7 @@ from flagstaff.http.revisions import CHANGE, LIVE_ON, MISSING, REVISION
 PERMISSION = "x-required-permission"
 ALSO = "x-also-required"
 PLACE = "x-required-in"
+SHOWN_WITH = "x-shown-with"
 _DESCRIPTION = """Self-hosted feature flags.
 
 People manage flags under `/api` with a bearer token; applications ask `POST /sdk/v1/evaluate` with their project's
@@ -110,6 +111,15 @@ def _describe_permission(operation: dict[str, Any], statement: Statement, path: 
     operation["description"] += f"\n\nRequires the {'permissions' if also else 'permission'} {wanted}."
 
 
+def _describe_shown(operation: dict[str, Any], statement: Statement) -> None:
+    """Say what an access token needs to be shown what it has written."""
+    needed = sorted(statement.operation.shown_with)
+    operation[SHOWN_WITH] = needed
+    if missing := [each for each in needed if each not in statement.permissions]:
+        named = " and ".join(f"`{each}`" for each in missing)
+        operation["description"] += f" An access token without {named} gets only ids, keys and new secrets."
+
+
 def _describe_optional_body(body: dict[str, Any]) -> None:
     """Say that a body may be left out, which the framework describes as null."""
     content = body["content"]["application/json"]
@@ -146,6 +156,12 @@ def _complete(route: APIRoute, operation: dict[str, Any]) -> None:
     operation["responses"] = dict(sorted(operation["responses"].items()))
     if statement.permissions:
         _describe_permission(operation, statement, route.path_format)
+    if (
+        statement.operation.shown_with
+        and statement.operation.accepts_access_tokens
+        and "204" not in operation["responses"]
+    ):
+        _describe_shown(operation, statement)
     if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
         _describe_link(operation["responses"]["200"])
 

@@ -172,6 +172,7 @@ async def list_change_comments(
     body_max_bytes=TEXT_BODY,
     reports_revision=False,
     repeatable=True,
+    shown_with=(Permission.AUDIT_READ,),
 )
 async def create_change_comment(
     project_id: Id, change_id: ChangeId, body: NewComment, actor: CurrentActor, comments: Service
@@ -185,7 +186,13 @@ async def create_change_comment(
 
 
 @router.put(_COMMENT, response_model=CommentOut, responses=problems(400, 401, 404, 413, 503))
-@writes(Permission.COMMENTS_WRITE, place="environment", body_max_bytes=TEXT_BODY, reports_revision=False)
+@writes(
+    Permission.COMMENTS_WRITE,
+    place="environment",
+    body_max_bytes=TEXT_BODY,
+    reports_revision=False,
+    shown_with=(Permission.FLAGS_READ, Permission.AUDIT_READ),
+)
 async def update_comment(
     project_id: Id, comment_id: Id, body: CommentUpdate, actor: CurrentActor, comments: Service, precondition: IfMatch
 ) -> Response:

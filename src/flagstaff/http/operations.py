@@ -57,7 +57,8 @@ class Operation:
     `body_max_bytes` is the bound of its body, and `takes_body` says whether it reads one. `takes_tag` says that it
     honours `If-Match`, and `is_repeatable` that it honours `Idempotency-Key`. `parameters` are those of its query; None
     if the framework refuses others. `lists` are those that may be repeated. All other input is refused, unless it is
-    `lenient`, because other people's programs write its requests.
+    `lenient`, because other people's programs write its requests. `shown_with` are the permissions that an access token
+    needs to be shown what it has written.
     """
 
     caller: Caller
@@ -72,6 +73,7 @@ class Operation:
     parameters: tuple[str, ...] | None = ()
     lists: tuple[str, ...] = ()
     lenient: bool = False
+    shown_with: frozenset[str] = frozenset()
 
 
 class Endpoint(NamedTuple):

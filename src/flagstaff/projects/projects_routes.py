@@ -111,7 +111,13 @@ IfSecurityMatch = Annotated[
 
 
 @router.post("", status_code=201, response_model=ProjectOut, responses=problems(400, 401, 409, 413, 503))
-@writes(Caller.TOKEN, body_max_bytes=TEXT_BODY, reports_revision=True, repeatable=True)
+@writes(
+    Caller.TOKEN,
+    body_max_bytes=TEXT_BODY,
+    reports_revision=True,
+    repeatable=True,
+    shown_with=(Permission.PROJECT_READ,),
+)
 async def create_project(body: NewProject, actor: CurrentActor, projects: Service) -> Response:
     """Create a project, with the environments `production` and `staging`."""
     return tagged_response(
@@ -204,7 +210,7 @@ async def update_project_security(
     response_model=ProjectOut,
     responses=problems(401, 404, 503),
 )
-@writes(Permission.KEYS_ROTATE, reports_revision=True, repeatable=True)
+@writes(Permission.KEYS_ROTATE, reports_revision=True, repeatable=True, shown_with=(Permission.PROJECT_READ,))
 async def regenerate_key(project_id: Id, actor: CurrentActor, projects: Service, precondition: IfMatch) -> Response:
     """Replace the SDK key. Once this returns, the old key is refused."""
     return tagged_response(_view(await projects.regenerate_key(actor, project_id, precondition)))

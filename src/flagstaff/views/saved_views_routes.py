@@ -87,7 +87,12 @@ IfMatch = Annotated[Precondition[SavedView], Depends(if_match("view", _view, Per
     responses=problems(400, 401, 404, 409, 413, 503),
 )
 @writes(
-    Permission.FLAGS_WRITE, place="any environment", body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=True
+    Permission.FLAGS_WRITE,
+    place="any environment",
+    body_max_bytes=SMALL_BODY,
+    reports_revision=True,
+    repeatable=True,
+    shown_with=(Permission.PROJECT_READ,),
 )
 async def create_view(project_id: Id, body: NewView, actor: CurrentActor, saved_views: Service) -> Response:
     """Save a filter of the flag list as a view, which all members see, in every environment.
@@ -125,7 +130,13 @@ async def get_view(project_id: Id, view_id: Id, actor: CurrentActor, saved_views
     response_model=ViewOut,
     responses=problems(400, 401, 404, 409, 413, 503),
 )
-@writes(Permission.FLAGS_WRITE, place="any environment", body_max_bytes=SMALL_BODY, reports_revision=True)
+@writes(
+    Permission.FLAGS_WRITE,
+    place="any environment",
+    body_max_bytes=SMALL_BODY,
+    reports_revision=True,
+    shown_with=(Permission.PROJECT_READ,),
+)
 async def update_view(
     project_id: Id, view_id: Id, body: ViewUpdate, actor: CurrentActor, saved_views: Service, precondition: IfMatch
 ) -> Response:

@@ -1,0 +1,68 @@
+"""What an access token that may write something but not read it is shown of it: ids, keys and secrets shown once."""
+
+import codecs
+import json
+from collections.abc import Generator
+from typing import Any
+
+from starlette.types import Message, Send
+
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.http.responses import encode_json
+
+SHOWN = ("id", "key", "sdk_key", "token", "secret")
+"""The fields that remain. Of a project, `sdk_key` is null without `keys:read`."""
+
+_decode_at = json.JSONDecoder().raw_decode
+
+
+def showing_only_identity(send: Send) -> Send:
+    """Pass on a response whose body is reduced to these fields; errors, and responses without a body, as they are.
+
+    The body is read item by item, because lists can have megabytes.
+    """
+    start: Message | None = None
+    parts: list[bytes] = []
+
+    async def send_on(message: Message) -> None:
+        nonlocal start
+        if message["type"] == "http.response.start" and message["status"] < 300:
+            start = message
+        elif start is None:
+            await send(message)
+        else:
+            parts.append(message.get("body", b""))
+            if not message.get("more_body"):
+                body = await in_pieces(_reduce(parts))
+                await send({**start, "headers": _headers_of(start, len(body))})
+                await send({"type": "http.response.body", "body": body})
+
+    return send_on
+
+
+def _headers_of(start: Message, length: int) -> list[tuple[bytes, bytes]]:
+    """The headers without the tag, which is a time or a hash of what is left out."""
+    kept = [each for each in start["headers"] if each[0].lower() not in {b"etag", b"content-length"}]
+    return kept if start["status"] == 204 else [*kept, (b"content-length", b"%d" % length)]
+
+
+def _reduce(parts: list[bytes]) -> Generator[None, None, bytes]:
+    decode, texts = codecs.getincrementaldecoder("utf-8")().decode, []
+    for part in parts:
+        texts.append(decode(part))
+        yield
+    text = "".join(texts)
+    if not text:
+        return b""
+    if not text.startswith("["):
+        return encode_json(_identity(_decode_at(text)[0]))
+    items, place = [], 1
+    while text[place] != "]":
+        item, place = _decode_at(text, place + (text[place] == ","))
+        items.append(_identity(item))
+        yield
+    return encode_json(items)
+
+
+def _identity(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: item[name] for name in SHOWN if name in item}
