@@ -72,6 +72,9 @@ def test_kubernetes_accepts_every_resource(name: str, kubernetes: str) -> None:
         ("secretKeys.databaseUrl=", "databaseUrl"),
         ("settings.FLAGSTAFF_DATABASE_URL=postgresql://flagstaff:secret@db/flagstaff", "FLAGSTAFF_DATABASE_URL"),
         ("settings.FLAGSTAFF_MAX_CONNECTIONS=20000", "FLAGSTAFF_MAX_CONNECTIONS"),  # helm would write it as 2e+04
+        ("internalPort=8000", "internalPort"),
+        ("internalPort=metrics", "internalPort"),
+        ("settings.FLAGSTAFF_INTERNAL_PORT=x", "FLAGSTAFF_INTERNAL_PORT"),
         ("publicUrl=flags.example.com", "publicUrl"),
         ("ingress.enabled=true", "ingress.hosts is empty"),
     ],
@@ -98,6 +101,26 @@ def test_a_pod_that_migrates_before_it_listens_has_an_hour_to_start() -> None:
         probe = container(values)["startupProbe"]
         seconds[values] = probe["periodSeconds"] * probe["failureThreshold"]
     assert seconds == {"": 120, "least-values.yaml": 3600}
+
+
+@each_set
+def test_probes_and_monitoring_use_one_port_and_a_service_for_users_never_has_the_internal_one(name: str) -> None:
+    rendered = resources(render(name))
+    server = container(name)
+    internal = next((port["containerPort"] for port in server["ports"] if port["name"] == "internal"), None)
+    environ = {each["name"]: each["value"] for each in server["env"] if "value" in each}
+    assert environ.get("FLAGSTAFF_INTERNAL_PORT") == (internal and str(internal))
+    probed = {server[f"{probe}Probe"]["httpGet"]["port"] for probe in ("startup", "readiness", "liveness")}
+    assert probed == {"internal" if internal else "http"}
+    services = [each["spec"] for (kind, _), each in rendered.items() if kind == "Service"]
+    served = {(each["type"], *(port["name"] for port in each["ports"])) for each in services}
+    assert ("ClusterIP", "internal") in served if internal else len(served) == 1
+    assert all(len(each["ports"]) == 1 for each in services)
+    monitored = [each for (kind, _), each in rendered.items() if kind == FOREIGN_KIND]
+    assert {each["spec"]["endpoints"][0]["port"] for each in monitored} <= probed
+    if internal:
+        ingresses = [each for (kind, _), each in rendered.items() if kind == "Ingress"]
+        assert {path for each in ingresses for _, path, _ in paths(each)} == {"/"}
 
 
 def test_annotations_that_refuse_the_metrics_apply_to_their_path_alone() -> None:
@@ -139,5 +162,6 @@ def test_the_notes_warn_of_what_is_missing() -> None:
     assert "browsers do not use HTTP/2" in with_ingress
     complete = notes("--values", str(CHART / "ci" / "everything-values.yaml"))
     assert "can read /metrics" not in complete
+    assert "can read /metrics" not in notes("--values", str(CHART / "ci" / "internal-port-values.yaml"))
     assert "HTTP/2" not in complete
     assert "WARNING" not in notes("--set", "secretKeys.smtpUrl=smtp,secretKeys.valkeyUrl=valkey")

@@ -116,7 +116,7 @@ async def test_requests_are_phrases_and_refused_ones_have_their_fields(tmp_path:
         await screen.shows("GET /api/")
         logged = [line for line in screen.lines if " in " in line and "GET" in line]
         assert re.fullmatch(r"\d\d:\d\d:\d\d \[info\] GET /health 200 in \d+ ms", logged[0])
-        assert re.search(r"GET /api/\\x1b\[31mred 401 in \d+ ms client='127.0.0.1' .*request_id=", logged[1])
+        assert re.search(r"GET /api/\\x1b\[31mred 404 in \d+ ms client='127.0.0.1' .*request_id=", logged[1])
 
 
 async def test_whoever_asks_for_json_gets_it_at_a_terminal_too(tmp_path: Path) -> None:

@@ -33,21 +33,25 @@ class ServerProcess:
         open_files: int | None = None,
         command: Sequence[str] | None = None,
         ready: str = "/ready",
+        internal_port: int | None = None,
     ) -> None:
-        """`environ` is added to the settings of the store and the port; `open_files` lowers the system's limit.
+        """`environ` is added to the settings of the store and the ports; `open_files` lowers the system's limit.
 
-        A start waits until `ready` answers 200. `command`, such as COMMAND, starts a new interpreter; without it, one
-        that has imported Flagstaff is forked.
+        A start waits until `ready`, on the internal port if there is one, answers 200. `command`, such as COMMAND,
+        starts a new interpreter; without it, one that has imported Flagstaff is forked.
         """
         self._open_files = open_files
         self._command = command
         self._ready = ready
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        self.internal_port = internal_port
+        self.internal_url = f"http://127.0.0.1:{internal_port or self.port}"
         self.log_file: Path = store.data_directory.parent / f"server-{self.port}.log"
         self._environ = {
             "PATH": os.environ["PATH"],
             "FLAGSTAFF_PORT": str(self.port),
+            **({"FLAGSTAFF_INTERNAL_PORT": str(internal_port)} if internal_port else {}),
             "FLAGSTAFF_DATA_DIR": str(store.data_directory),
             "FLAGSTAFF_DRAIN_SECONDS": "0",
             **({"FLAGSTAFF_DATABASE_URL": store.database_url} if store.database_url else {}),
@@ -119,6 +123,6 @@ class ServerProcess:
 
     async def _is_ready(self, client: httpx.AsyncClient) -> bool:
         try:
-            return (await client.get(f"{self.url}{self._ready}")).is_success
+            return (await client.get(f"{self.internal_url}{self._ready}")).is_success
         except httpx.TransportError:
             return False

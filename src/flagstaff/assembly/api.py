@@ -1,7 +1,7 @@
 """The management API, the dashboard and the documentation: all routes, and the middleware in front of them."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, partial
 
 from fastapi import FastAPI, routing
@@ -36,7 +36,7 @@ from flagstaff.history import (
 from flagstaff.hooks import deliveries_routes, webhooks_routes
 from flagstaff.http.bodies import BodyLimit
 from flagstaff.http.compression import Compression
-from flagstaff.http.dashboard.pages import Dashboard
+from flagstaff.http.dashboard.pages import DOCS, REGISTRATION, Dashboard
 from flagstaff.http.limits import Limits
 from flagstaff.http.nesting import NestingBound
 from flagstaff.http.operations import Operations
@@ -65,12 +65,12 @@ from flagstaff.projects import environments_routes, projects_routes, sdk_keys_ro
 from flagstaff.projects.idempotency_service import Idempotency
 from flagstaff.projects.members import invitation_links_routes, invitations_routes, members_routes
 from flagstaff.releases import releases_routes, results_routes
-from flagstaff.settings import Registration
+from flagstaff.settings import Registration, Settings
 from flagstaff.values.errors import Error
 from flagstaff.views import favourites_routes, pinned_charts_routes, saved_views_routes
 
 _PAGE_SECONDS = 1.0
-_REGISTRATION = "registration"
+_PAGE_WORDS = "page_words"
 
 # The framework's would see only its own routes, and would have paths and queries as they were sent.
 _NO_TELEMETRY_OF_ITS_OWN: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
@@ -185,7 +185,7 @@ def _shared_api() -> FastAPI:
     """
     api = create_api()
     add_docs(api)
-    api.router.default = Dashboard(api.router.default, find_registration=lambda scope: scope[_REGISTRATION]())
+    api.router.default = Dashboard(api.router.default, find_words=lambda scope: scope[_PAGE_WORDS]())
     return api
 
 
@@ -195,22 +195,26 @@ def preload() -> None:
 
 
 class _Application:
-    """The shared routes with the services of one application."""
+    """The shared routes with the services and settings of one application."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, settings: Settings) -> None:
         self._api = _shared_api()
         self._services = services
         self._find_registration = Shared(partial(find_registration, services[Instance]))
+        self._docs = "here" if settings.internal_port is None else "elsewhere"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope[SERVICES] = self._services
-        scope[_REGISTRATION] = self._find_registration
+        scope[_PAGE_WORDS] = self._find_page_words
         await self._api(scope, receive, send)
 
+    async def _find_page_words(self) -> Mapping[str, str]:
+        return {REGISTRATION: await self._find_registration(), DOCS: self._docs}
 
-def build_api(services: Services) -> ASGIApp:
+
+def build_api(services: Services, settings: Settings) -> ASGIApp:
     """The application that answers every path at which nothing is evaluated."""
-    keyed = IdempotencyKeys(NestingBound(_Application(services)), services[Idempotency])
+    keyed = IdempotencyKeys(NestingBound(_Application(services, settings)), services[Idempotency])
     demanding = SecondFactorRequirement(RevisionHeader(UnreadInput(keyed)), services[Instance])
     authenticated = Authentication(
         demanding, services[Sessions], services[AccessTokens], services[Limits], services[Supervisor]

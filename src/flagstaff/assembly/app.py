@@ -11,7 +11,7 @@ from flagstaff.http.common_headers import CommonHeaders
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import Edge, RequestIds
 from flagstaff.http.operations import Endpoint, Operations
-from flagstaff.http.probes import Probes, probe_routes
+from flagstaff.http.probes import Probes, probe_routes, require_port
 from flagstaff.http.services import Services
 from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE_ENDPOINT
@@ -24,6 +24,7 @@ from flagstaff.serving.unleash.client import REPORTS_ENDPOINT
 from flagstaff.serving.unleash.errors import unleash_form
 from flagstaff.serving.unleash.frontend import ENDPOINT as FRONTEND_ENDPOINT
 from flagstaff.serving.unleash.frontend import REPORTS_ENDPOINT as FRONTEND_REPORTS_ENDPOINT
+from flagstaff.settings import Settings
 from flagstaff.telemetry import Metrics
 
 Protocols = Mapping[str, ASGIApp]
@@ -70,11 +71,12 @@ def create_app(
     cut_off: CutOff,
     request_ids: RequestIds,
     common_headers: CommonHeaders,
-    access_log: bool,
+    settings: Settings,
 ) -> ASGIApp:
     """The whole application, from the outermost middleware to the routes.
 
-    `cut_off` guards the routes that evaluate, and `api` answers everything else.
+    `cut_off` guards the routes that evaluate, and `api` answers everything else. With an internal port, each port
+    answers only its own paths.
     """
     bounds = Operations(endpoints=ENDPOINTS)
 
@@ -90,6 +92,8 @@ def create_app(
         target = api
         if scope["type"] == "http":
             path: str = scope["path"]
+            if settings.internal_port is not None:
+                require_port(scope)
             if EVALUATE_ENDPOINT.evaluates(path):
                 target = evaluate
             else:
@@ -103,7 +107,7 @@ def create_app(
         common_headers=common_headers,
         metrics=services[Metrics],
         limits=services[Limits],
-        access_log=access_log,
+        access_log=settings.access_log,
         find_counts=partial(_find_counts, services[Metrics]),
         error_forms={"/ofrep/": ofrep_form, "/unleash/": unleash_form},
     )

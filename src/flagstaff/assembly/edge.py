@@ -15,6 +15,7 @@ from flagstaff.cluster.lease import Lease
 from flagstaff.history.recorder import EvaluationRecorder
 from flagstaff.http.common_headers import CommonHeaders, security_headers
 from flagstaff.http.connections.acceptor import Acceptor
+from flagstaff.http.connections.connection_bounds import INTERNAL_CONNECTIONS, ConnectionBounds
 from flagstaff.http.connections.protocol import BoundedProtocol
 from flagstaff.http.connections.rejections import Rejections
 from flagstaff.http.cors import CrossOrigin
@@ -48,6 +49,7 @@ from flagstaff.serving.unleash.client import ClientRoute
 from flagstaff.serving.unleash.frontend import FrontendRoute
 from flagstaff.serving.unleash.stream_clients import StreamClients
 from flagstaff.serving.unleash.streaming import DELTA, STREAMING, StreamingRoute
+from flagstaff.settings import Settings
 
 
 def preload_api() -> None:
@@ -58,15 +60,18 @@ def preload_api() -> None:
     preload()
 
 
-def _build_api(services: Services) -> ASGIApp:
+def _build_api(services: Services, settings: Settings) -> ASGIApp:
     import_fastapi()
     from flagstaff.assembly.api import build_api  # noqa: PLC0415 -- this is what takes long
 
-    return build_api(services)
+    return build_api(services, settings)
 
 
 class Edge:
-    """The layer that answers requests. `asgi` is the application, and `connection_class` is uvicorn's `http`."""
+    """The layer that answers requests. `asgi` is the application, and `connection_class` is uvicorn's `http`.
+
+    Connections of the internal port have `internal_connection_class`.
+    """
 
     def __init__(
         self,
@@ -81,6 +86,9 @@ class Edge:
         services = foundation.offered()
         limits, refetches, sdk_keys = services[Limits], services[Refetches], served.sdk_keys
         self._supervisor, self._bounds = supervisor, served.connection_bounds
+        self._internal_bounds = ConnectionBounds(
+            most=INTERNAL_CONNECTIONS, most_per_address=INTERNAL_CONNECTIONS, trusted_proxies=()
+        )
         evaluations = Evaluations(
             recorder=recorder,
             now=foundation.now,
@@ -115,7 +123,7 @@ class Edge:
         cut_off = CutOff(lease, refuses=settings.when_cut_off == "refuse")
         security = security_headers(settings.public_url)
         common_headers = CommonHeaders(security, cross_origin, cut_off.marks)
-        self._api = Deferred(partial(_build_api, services))
+        self._api = Deferred(partial(_build_api, services, settings))
         app = create_app(
             self._api,
             EvaluateRoute(evaluate, limits, read_your_writes, callers),
@@ -124,7 +132,7 @@ class Edge:
             cut_off=cut_off,
             request_ids=request_ids,
             common_headers=common_headers,
-            access_log=settings.access_log,
+            settings=settings,
         )
         self.asgi = Draining(app if tracing is None else Traced(app, tracing, find_route))
         self._fast_path = FastPath(
@@ -141,6 +149,7 @@ class Edge:
             cross_origin=cross_origin,
         )
         self.rejections = Rejections(request_ids, common_headers, limits, metrics)
+        self.internal_connection_class = connection_class(self.rejections, None)
         if tracing is None:
             self.connection_class = connection_class(self.rejections, self._fast_path)
         else:
@@ -157,8 +166,9 @@ class Edge:
         self.asgi.has_begun = True
         self._fast_path.close()
 
-    def make_acceptor(self, listener: socket.socket, make_protocol: Callable[[], BoundedProtocol]) -> Acceptor:
+    def make_acceptor(
+        self, listener: socket.socket, make_protocol: Callable[[], BoundedProtocol], *, is_internal: bool = False
+    ) -> Acceptor:
         """Return an acceptor for the connections of a listening socket."""
-        return Acceptor(
-            listener, make_protocol, bounds=self._bounds, rejections=self.rejections, supervisor=self._supervisor
-        )
+        bounds = self._internal_bounds if is_internal else self._bounds
+        return Acceptor(listener, make_protocol, bounds=bounds, rejections=self.rejections, supervisor=self._supervisor)

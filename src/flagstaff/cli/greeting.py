@@ -58,7 +58,8 @@ def _for_person(settings: Settings, url: str, workers: int, *, is_first: bool) -
         yield f"  {'Created' if is_first else 'Data':<9}  {data}"
     if is_first:
         yield f"  Begin      {_first_step(settings, url)}"
-    yield f"  API        {url}/docs"
+    docs = url if settings.internal_port is None else f"http://{settings.host}:{settings.internal_port}"
+    yield f"  API        {docs}/docs"
     if workers > 1:
         yield f"  Workers    {workers}"
     if settings.accepts_common_passwords:

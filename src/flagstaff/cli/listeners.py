@@ -1,71 +1,89 @@
-"""The sockets that listen for connections: one, or one for each worker on the same port."""
+"""The sockets that listen for connections: one for each port, or one for each worker and port."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from flagstaff.values.errors import Code, Error
 
 _BACKLOG = 2048
+_VARIABLES = ("FLAGSTAFF_PORT", "FLAGSTAFF_INTERNAL_PORT")
+"""The settings of the ports, in their order."""
+
+Sockets = Sequence[socket.socket]
+"""The sockets of a process, in the order of the ports."""
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, ports: Sequence[int]) -> Sockets:
     """Bind before anything is opened: a port in use changes nothing, and early clients wait instead of failing.
 
     Raises:
-        Error: CONFLICT when the address is in use or cannot be used.
+        Error: CONFLICT when an address is in use or cannot be used.
     """
-    listener = _bind(host, port, is_shared=False)
-    with _explained(host, port):
-        listener.listen(_BACKLOG)
-    return listener
+    with ExitStack() as opened:
+        sockets = [opened.enter_context(_bind(host, port, place)) for place, port in enumerate(ports)]
+        _listen(host, sockets)
+        opened.pop_all()
+    return sockets
 
 
 class Listeners:
-    """A socket for each worker, all on one port, among which the kernel distributes new connections.
+    """Sockets for each worker, all on the same ports, among which the kernel distributes new connections.
 
     The parent keeps them open, so that connections which wait for a worker that was killed get its successor.
     """
 
-    def __init__(self, host: str, port: int, count: int) -> None:
+    def __init__(self, host: str, ports: Sequence[int], count: int) -> None:
         """Bind all of them; raises what `listen` does."""
         with ExitStack() as opened:
-            # The first one is bound alone, which fails if anyone listens there, also workers of another server.
-            first = opened.enter_context(_bind(host, port, is_shared=False))
-            first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            self._host, self.port = host, first.getsockname()[1]
-            others = [opened.enter_context(_bind(host, self.port, is_shared=True)) for _ in range(1, count)]
-            self._sockets: list[socket.socket | None] = [first, *others]
-            with _explained(host, self.port):
-                for listener in (first, *others):
-                    listener.listen(_BACKLOG)
+            # The first ones are bound alone, which fails if anyone listens there, also workers of another server.
+            first = [opened.enter_context(_bind(host, port, place)) for place, port in enumerate(ports)]
+            for each in first:
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            self._host = host
+            self._ports: Sequence[int] = [each.getsockname()[1] for each in first]
+            others = [self._open_shared(opened) for _ in range(1, count)]
+            self._sockets: list[Sockets | None] = [first, *others]
+            for sockets in (first, *others):
+                _listen(host, sockets)
             opened.pop_all()
 
-    def take(self, slot: int) -> socket.socket:
-        """The socket of a worker, opened again if it was closed."""
-        listener = self._sockets[slot]
-        if listener is None:
-            listener = self._sockets[slot] = _bind(self._host, self.port, is_shared=True)
-            listener.listen(_BACKLOG)
-        return listener
+    @property
+    def port(self) -> int:
+        """The port for users."""
+        return self._ports[0]
+
+    def take(self, slot: int) -> Sockets:
+        """The sockets of a worker, opened again if they were closed."""
+        sockets = self._sockets[slot]
+        if sockets is None:
+            with ExitStack() as opened:
+                sockets = self._sockets[slot] = self._open_shared(opened)
+                _listen(self._host, sockets)
+                opened.pop_all()
+        return sockets
 
     def leave_to_others(self, slot: int) -> None:
-        """Close the socket of a worker that is missing, so that new connections get another worker, if there is one."""
-        listener = self._sockets[slot]
-        if listener is not None and sum(each is not None for each in self._sockets) > 1:
-            listener.close()
+        """Close the sockets of a worker that is missing, so that new connections get another worker, if any."""
+        sockets = self._sockets[slot]
+        if sockets is not None and sum(each is not None for each in self._sockets) > 1:
+            _close(sockets)
             self._sockets[slot] = None
 
     def close(self, but: int | None = None) -> None:
-        """Close all of them, or all but that of one worker."""
-        for slot, listener in enumerate(self._sockets):
-            if listener is not None and slot != but:
-                listener.close()
+        """Close all of them, or all but those of one worker."""
+        for slot, sockets in enumerate(self._sockets):
+            if sockets is not None and slot != but:
+                _close(sockets)
+
+    def _open_shared(self, opened: ExitStack) -> Sockets:
+        ports = enumerate(self._ports)
+        return [opened.enter_context(_bind(self._host, port, place, is_shared=True)) for place, port in ports]
 
 
-def _bind(host: str, port: int, *, is_shared: bool) -> socket.socket:
+def _bind(host: str, port: int, place: int, *, is_shared: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with _explained(host, port), ExitStack() as opened:
+    with _explained(host, port, place), ExitStack() as opened:
         listener = opened.enter_context(socket.socket(family, socket.SOCK_STREAM))
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if is_shared:
@@ -77,10 +95,21 @@ def _bind(host: str, port: int, *, is_shared: bool) -> socket.socket:
     return listener
 
 
+def _listen(host: str, sockets: Sockets) -> None:
+    for place, listener in enumerate(sockets):
+        with _explained(host, listener.getsockname()[1], place):
+            listener.listen(_BACKLOG)
+
+
+def _close(sockets: Sockets) -> None:
+    for each in sockets:
+        each.close()
+
+
 @contextmanager
-def _explained(host: str, port: int) -> Iterator[None]:
+def _explained(host: str, port: int, place: int) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = "Stop the program that listens there, or choose another FLAGSTAFF_PORT or FLAGSTAFF_HOST."
+        advice = f"Stop the program that listens there, or choose another {_VARIABLES[place]} or FLAGSTAFF_HOST."
         raise Error(Code.CONFLICT, f"Cannot listen on {host}:{port}: {error.strerror}. {advice}") from error

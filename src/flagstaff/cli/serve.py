@@ -49,7 +49,7 @@ def serve(settings: Settings, open_telemetry: OpenTelemetry | None) -> None:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup, the server outlives its terminal
         signals.append(signal.SIGHUP)
     if workers == 1:
-        listener = partial(listen, settings.host, settings.port)
+        listener = partial(listen, settings.host, settings.ports)
         server.run(settings, listener, signals, say_served, open_telemetry=open_telemetry)
     else:
         from flagstaff.cli.workers import serve_with_workers  # noqa: PLC0415 -- with ctypes, only where the settings ask

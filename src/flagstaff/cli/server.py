@@ -7,7 +7,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import cast
 
@@ -17,9 +17,11 @@ from uvicorn.config import Config
 from uvicorn.server import Server
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.cli.listeners import Sockets
 from flagstaff.cli.otel import make_telemetry
 from flagstaff.cluster.worker import Worker
 from flagstaff.http.connections.acceptor import Acceptor
+from flagstaff.http.probes import IS_INTERNAL
 from flagstaff.machine.descriptors import RESERVE, raise_limit
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry
@@ -55,12 +57,16 @@ class _Server(Server):
         self._acceptors: list[Acceptor] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        make_protocol = partial(
-            self._flagstaff.edge.connection_class, config=self.config, server_state=self.server_state, app_state={}
-        )
-        self.servers = []
-        for listener in sockets or ():
-            acceptor = self._flagstaff.edge.make_acceptor(listener, make_protocol)
+        """Accept connections of users on the first socket, and those of the internal port on the second one."""
+        edge, self.servers = self._flagstaff.edge, []
+        for listener, is_internal in zip(sockets or (), (False, True), strict=False):
+            make_protocol = partial(
+                edge.internal_connection_class if is_internal else edge.connection_class,
+                config=self.config,
+                server_state=self.server_state,
+                app_state={IS_INTERNAL: is_internal},
+            )
+            acceptor = edge.make_acceptor(listener, make_protocol, is_internal=is_internal)
             acceptor.start()
             self._acceptors.append(acceptor)
             self.servers.append(cast("asyncio.Server", acceptor))
@@ -115,7 +121,7 @@ class _Server(Server):
 
 def run(
     settings: Settings,
-    listen: Callable[[], socket.socket],
+    listen: Callable[[], Sockets],
     signals: Sequence[signal.Signals],
     greet: Callable[[int], None],
     worker: Worker | None = None,
@@ -123,8 +129,8 @@ def run(
 ) -> None:
     """Serve until one of the signals; a second SIGINT ends running requests at once.
 
-    `listen` returns the listening socket, and `greet` is called with its port once the server serves. A `worker` serves
-    beside others on the same data directory, which their parent has prepared.
+    `listen` returns the listening sockets, and `greet` is called with the first one's port once the server serves. A
+    `worker` serves beside others on the same data directory, which their parent has prepared.
 
     Raises:
         Error: what `Flagstaff.start` and `listen` raise.
@@ -134,7 +140,7 @@ def run(
 
 async def _run(
     settings: Settings,
-    listen: Callable[[], socket.socket],
+    listen: Callable[[], Sockets],
     signals: Sequence[signal.Signals],
     greet: Callable[[int], None],
     worker: Worker | None,
@@ -160,7 +166,8 @@ async def _run(
     server = _Server(config, flagstaff, settings.drain_seconds, is_worker=worker is not None)
     begun = asyncio.Event()
     _obey_signals(signals, server, begun)
-    with listen() as listener:
+    with ExitStack() as opened:
+        listeners = [opened.enter_context(each) for each in listen()]
         try:
             await flagstaff.start()
             if worker is not None:
@@ -168,8 +175,8 @@ async def _run(
             begun.set()
             _settle_memory()
             _favour_the_event_loop()
-            greet(listener.getsockname()[1])
-            await server.serve(sockets=[listener])
+            greet(listeners[0].getsockname()[1])
+            await server.serve(sockets=listeners)
         except asyncio.CancelledError:
             if not server.should_exit:
                 raise

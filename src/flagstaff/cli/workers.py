@@ -45,7 +45,7 @@ def serve_with_workers(
     if sys.platform != "linux":
         raise Error(Code.INVALID, "Several workers need Linux. Set FLAGSTAFF_WORKERS to 1.")
     preload_api()  # before the port is open: connections wait for processes that handle signals
-    with closing(Listeners(settings.host, settings.port, count)) as listeners:
+    with closing(Listeners(settings.host, settings.ports, count)) as listeners:
         directory = DataDirectory(settings.data_dir)
         directory.prepare()
         directory.lock()  # the workers inherit the lock, which the last of the processes releases by its end
@@ -54,12 +54,12 @@ def serve_with_workers(
 
         def work(slot: int, channel: socket.socket) -> None:
             board.heartbeats.start(slot)
-            listener = listeners.take(slot)
+            sockets = listeners.take(slot)
             listeners.close(but=slot)
             configure_logging(settings.log_format, worker=slot)
             worker = Worker(slot, board, channel)
             ends = (signal.SIGTERM, server.WITHOUT_DRAIN, server.AT_ONCE)
-            server.run(settings, lambda: listener, ends, lambda _: worker.tell_started(), worker, open_telemetry)
+            server.run(settings, lambda: sockets, ends, lambda _: worker.tell_started(), worker, open_telemetry)
 
         gc.collect()
         gc.freeze()  # a collection in a worker would otherwise copy what it shares with the others

@@ -1,8 +1,9 @@
-"""Liveness, readiness and metrics, for load balancers and monitoring.
+"""Liveness, readiness and metrics, for load balancers and monitoring, and what else an internal port has.
 
-They are plain ASGI routes, because they are answered before the management API is loaded.
+Probes are plain ASGI routes, because they are answered before the management API is loaded.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
@@ -14,10 +15,22 @@ from flagstaff.http.compression import Compression
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.operations import READING
 from flagstaff.http.responses import json_response
-from flagstaff.values.errors import Error, invalid_field
+from flagstaff.values.errors import Code, Error, invalid_field
 
 PARTS = ("evaluations", "writes", "history")
 """The names that `for` of `/ready` may have."""
+
+IS_INTERNAL = "is_internal"
+"""The name in a request's state that says whether it has come to the internal port."""
+
+_internal_path = re.compile(r"/(health|ready|metrics|docs|openapi|openapi\.json)(/|\Z)")
+
+
+def require_port(scope: Scope) -> None:
+    """Raise Error NOT_FOUND for a request to one of two ports whose path is one of the other's."""
+    is_internal = _internal_path.match(scope["path"]) is not None
+    if is_internal != scope["state"].get(IS_INTERNAL, False):
+        raise Error(Code.NOT_FOUND, "There is nothing at this address.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from flagstaff.settings import values
 from flagstaff.settings.clickhouse import parse_clickhouse_table, parse_clickhouse_url
 from flagstaff.settings.database_urls import parse_database_url
-from flagstaff.settings.environment import read_settings, variable_of
+from flagstaff.settings.environment import SettingsError, read_settings, variable_of
 from flagstaff.settings.providers import Provider, parse_providers
 from flagstaff.settings.valkey import parse_valkey_url
 from flagstaff.settings.values import (
@@ -72,6 +72,14 @@ class Settings:
     port: int = field(
         metadata=_read_by(
             values.parse_port, "8000", "The port to listen on; 0 for any free port. Also PORT.", alias="PORT"
+        )
+    )
+    internal_port: int | None = field(
+        metadata=_read_by(
+            values.whole_number_parser(1, 65_535),
+            None,
+            "A port for /health, /ready, /metrics, /docs and /openapi.json, which are then not on FLAGSTAFF_PORT; if "
+            "unset, they are.",
         )
     )
     workers: int | Literal["auto"] = field(
@@ -448,7 +456,15 @@ class Settings:
     @classmethod
     def load(cls, environ: Mapping[str, str]) -> "Settings":
         """Read and check every setting; an empty variable counts as unset. Raises SettingsError."""
-        return cls(**read_settings(dataclasses.fields(cls), environ))
+        settings = cls(**read_settings(dataclasses.fields(cls), environ))
+        if settings.internal_port == settings.port:
+            raise SettingsError("FLAGSTAFF_INTERNAL_PORT must be another port than FLAGSTAFF_PORT.")
+        return settings
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The ports to listen on: first the one for users, and then the internal one, if it is set."""
+        return (self.port,) if self.internal_port is None else (self.port, self.internal_port)
 
     @property
     def is_local(self) -> bool:

@@ -2,22 +2,20 @@
 
 import gzip
 from pathlib import Path
-from typing import get_args
 
 import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from flagstaff.http.dashboard.pages import Dashboard
-from flagstaff.settings import Registration
 from tests.support.api import Caller
 
 GZIP = gzip.compress(b"plain", mtime=0)
 HTML = {"accept": "text/html,application/xhtml+xml"}
 
 
-async def is_open(_scope: Scope) -> Registration:
-    return "open"
+async def words(_scope: Scope) -> dict[str, str]:
+    return {"FLAGSTAFF_REGISTRATION": "open", "FLAGSTAFF_DOCS": "here"}
 
 
 @pytest.fixture
@@ -43,7 +41,7 @@ async def not_found(_scope: Scope, _receive: Receive, send: Send) -> None:
 @pytest.fixture
 def browser(built: Path) -> httpx.AsyncClient:
     """A client of the dashboard alone, which requests pages."""
-    transport = httpx.ASGITransport(app=Dashboard(not_found, built, find_registration=is_open))
+    transport = httpx.ASGITransport(app=Dashboard(not_found, built, find_words=words))
     return httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML)
 
 
@@ -105,7 +103,7 @@ async def ask(built: Path, method: str, *accepted: str) -> tuple[dict[str, str],
 
     scope: Scope = {"type": "http", "method": method, "path": "/assets/a-1.js", "asgi": {"spec_version": "2.4"}}
     scope["headers"] = [(b"accept-encoding", each.encode()) for each in accepted]
-    await Dashboard(not_found, built, find_registration=is_open)(scope, receive, keep)
+    await Dashboard(not_found, built, find_words=words)(scope, receive, keep)
     headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
     return headers, b"".join(message["body"] for message in messages[1:])
 
@@ -149,7 +147,7 @@ async def test_files_without_a_fingerprint_are_revalidated(browser: httpx.AsyncC
 
 
 async def test_without_a_build_the_page_says_how_to_make_one(tmp_path: Path) -> None:
-    transport = httpx.ASGITransport(app=Dashboard(not_found, tmp_path, find_registration=is_open))
+    transport = httpx.ASGITransport(app=Dashboard(not_found, tmp_path, find_words=words))
     async with httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML) as client:
         answer = await client.get("/")
     assert answer.status_code == 503
@@ -164,11 +162,16 @@ async def test_in_the_whole_service_unknown_addresses_stay_problems(client: Call
     assert (await client.get("/nowhere", headers=HTML)).headers["content-type"].startswith("text/html")
 
 
-@pytest.mark.parametrize("registration", get_args(Registration))
-async def test_the_page_says_whether_registration_is_open(built: Path, registration: Registration) -> None:
-    async def find(_scope: Scope) -> Registration:
-        return registration
-
-    transport = httpx.ASGITransport(app=Dashboard(not_found, built, find_registration=find))
-    async with httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML) as browser:
-        assert f'data-x="{registration}"' in (await browser.get("/sign-in")).text
+@pytest.mark.parametrize(
+    ("environ", "registration", "docs"),
+    [
+        ({}, "open", "here"),
+        ({"FLAGSTAFF_REGISTRATION": "closed"}, "closed", "here"),
+        ({"FLAGSTAFF_INTERNAL_PORT": "8001"}, "open", "elsewhere"),
+    ],
+)
+async def test_the_page_says_what_the_server_offers(client: Caller, registration: str, docs: str) -> None:
+    page = (await client.get("/sign-in", headers=HTML)).text
+    assert f'<meta name="flagstaff-registration" content="{registration}"' in page
+    assert f'<meta name="flagstaff-docs" content="{docs}"' in page
+    assert "FLAGSTAFF_" not in page

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { signOut } from "../../api/accounts";
 import { ownAccountQuery } from "../../api/ownAccount";
 import { currentSession } from "../../lib/signIn/session";
+import { hasDocs } from "../../lib/server";
 import { t } from "../../texts";
 import { MenuFocus } from "../shared/MenuFocus";
 import { IconBook, IconLock, IconLogout, IconShield, IconTerminal } from "../shared/icons";
@@ -44,9 +45,11 @@ export function AccountMenu() {
           <Menu.RadioItem value="auto">{t.shell.system}</Menu.RadioItem>
         </Menu.RadioGroup>
         <Menu.Divider />
-        <Menu.Item component="a" href="/docs" target="_blank" leftSection={<IconBook size={16} />}>
-          {t.shell.apiDocs}
-        </Menu.Item>
+        {hasDocs() && (
+          <Menu.Item component="a" href="/docs" target="_blank" leftSection={<IconBook size={16} />}>
+            {t.shell.apiDocs}
+          </Menu.Item>
+        )}
         <MenuItemLink to="/account" leftSection={<IconLock size={16} />}>
           {t.accounts.heading}
         </MenuItemLink>

@@ -4,6 +4,7 @@ import { Anchor, List, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { FlagPath } from "../../api/client";
 import { differencesQuery } from "../../api/sdkDifferences";
+import { hasDocs } from "../../lib/server";
 import { sdkDifferences as texts } from "../../texts/sdkDifferences";
 import { IconAlert } from "../shared/icons";
 import { Unfold } from "../shared/Unfold";
@@ -27,9 +28,11 @@ export function SdkDifferences({ path }: { path: FlagPath }) {
             </List.Item>
           ))}
         </List>
-        <Anchor href={REFERENCE} target="_blank" size="sm">
-          {texts.reference}
-        </Anchor>
+        {hasDocs() && (
+          <Anchor href={REFERENCE} target="_blank" size="sm">
+            {texts.reference}
+          </Anchor>
+        )}
       </Unfold>
     </section>
   );

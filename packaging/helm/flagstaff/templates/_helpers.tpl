@@ -44,6 +44,11 @@ http://127.0.0.1:8000
 {{- end -}}
 {{- end -}}
 
+{{/* The name of the port that has probes and metrics. */}}
+{{- define "flagstaff.probedPort" -}}
+{{ ternary "internal" "http" (ne (int .Values.internalPort) 0) }}
+{{- end -}}
+
 {{/* Settings that must be the same in the server and in the migration. Secrets are read from files. */}}
 {{- define "flagstaff.environment" -}}
 - name: FLAGSTAFF_DATA_DIR

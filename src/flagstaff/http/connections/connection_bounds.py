@@ -7,6 +7,12 @@ from flagstaff.limits.client_address import client_address, is_trusted, wider_ne
 from flagstaff.settings import IPNetwork
 from flagstaff.telemetry.metrics import Metrics
 
+INTERNAL_CONNECTIONS = 32
+"""The bound of the internal port: enough for probes and monitoring, and a part of the descriptors that are reserved.
+
+They are counted apart, so that probes are answered while the port for users is full.
+"""
+
 
 class ConnectionBounds:
     """Counts open connections. The bound per address does not apply to trusted proxies, which carry many clients.

@@ -17,14 +17,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from flagstaff.http.compression import accepted_encodings
 from flagstaff.http.decompression import decompressed
 from flagstaff.http.operations import READING
-from flagstaff.settings import Registration
 
 DIRECTORY = Path(__file__).parent / "static"
 
 # A mistyped path below one of these gets the API's 404 instead of the page.
-_OTHERS = re.compile(r"/(api|auth|sdk|docs|health|ready|metrics|openapi\.json|assets)(/|$)")
+_OTHERS = re.compile(r"/(api|auth|sdk|docs|health|ready|metrics|openapi|openapi\.json|assets)(/|$)")
 _NONCE = "FLAGSTAFF_NONCE"
-_REGISTRATION = "FLAGSTAFF_REGISTRATION"
+REGISTRATION, DOCS = "FLAGSTAFF_REGISTRATION", "FLAGSTAFF_DOCS"
+"""The words of the page for whether registration is open or closed, and whether `/docs` is here or elsewhere."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; "
     "img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -70,11 +70,14 @@ class Dashboard:
         not_found: ASGIApp,
         directory: Path = DIRECTORY,
         *,
-        find_registration: Callable[[Scope], Awaitable[Registration]],
+        find_words: Callable[[Scope], Awaitable[Mapping[str, str]]],
     ) -> None:
-        """Requests that do not belong to the dashboard are passed to `not_found`; the page shows the registration."""
+        """Requests that do not belong to the dashboard are passed to `not_found`.
+
+        `find_words` finds what to write into the page for each of its words.
+        """
         self._not_found = not_found
-        self._find_registration = find_registration
+        self._find_words = find_words
         page = directory / "index.html"
         self._page = page.read_text() if page.is_file() else None
         self._files = _read_files(directory)
@@ -96,7 +99,9 @@ class Dashboard:
         headers = {**_NO_CACHE, "content-security-policy": _POLICY.format(nonce=nonce), "vary": "Accept"}
         if self._page is None:
             return HTMLResponse(_NOT_BUILT, 503, headers=headers)
-        page = self._page.replace(_REGISTRATION, await self._find_registration(scope)).replace(_NONCE, nonce)
+        page = self._page
+        for word, text in {_NONCE: nonce, **await self._find_words(scope)}.items():
+            page = page.replace(word, text)
         return HTMLResponse(page, headers=headers)
 
 
