@@ -96,7 +96,9 @@ draft = FlagDraft(name="New checkout", key="new-checkout", enabled=True, rules=[
 asked = Explain(context=Context(user_id="user-42"), flag=draft)
 explained = explain.sync(project.id, canary.id, client=ada, body=asked)
 
-wanted = NewToken(name="Deployments", permissions=[Permission.FLAGSTOGGLE], current_password=password)
+wanted = NewToken(
+    name="Deployments", permissions=[Permission.FLAGSREAD, Permission.FLAGSTOGGLE], current_password=password
+)
 token = create_my_token.sync(client=ada, body=wanted)
 deployments = AuthenticatedClient(base_url=url, token=token.token)
 toggled = toggle_flag.sync(*place, client=deployments)

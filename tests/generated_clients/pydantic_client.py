@@ -129,7 +129,7 @@ draft = FlagDraft(name="New checkout", key="new-checkout", enabled=True, rules=[
 asked = Explain(context=Context(user_id="user-42"), flag=draft)
 explained = ExplanationOut.model_validate(ada.post(f"{inside}/environments/{canary.id}/explain", asked))
 
-wanted = NewToken(name="Deployments", permissions=["flags:toggle"], current_password=password)
+wanted = NewToken(name="Deployments", permissions=["flags:read", "flags:toggle"], current_password=password)
 token = CreatedTokenOut.model_validate(ada.post("/api/me/tokens", wanted))
 deployments = Caller(Authorization=f"Bearer {token.token}")
 toggled = FlagOut.model_validate(deployments.post(f"{place}/toggle"))

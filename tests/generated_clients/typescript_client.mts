@@ -105,7 +105,7 @@ const explained = await answered(
   }),
 );
 
-const wanted: Schemas["NewToken"] = { name: "Deployments", permissions: ["flags:toggle"], current_password: password };
+const wanted: Schemas["NewToken"] = { name: "Deployments", permissions: ["flags:read", "flags:toggle"], current_password: password };
 const { token } = await answered(ada.POST("/api/me/tokens", { body: wanted }));
 const deployments = clientOf({ Authorization: `Bearer ${token}` });
 const toggled = await answered(deployments.POST(`${FLAGS}/{flag_id}/toggle`, { params: ofFlag }));

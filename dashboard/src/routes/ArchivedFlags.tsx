@@ -16,6 +16,7 @@ import { LoadFailed } from "../components/shared/ProblemPage";
 import { When } from "../components/shared/When";
 import { useHere } from "../lib/hooks/useHere";
 import { archive as texts } from "../texts/archive";
+import { Given } from "../components/shared/Given";
 
 export function ArchivedFlags() {
   const { path } = useHere();
@@ -62,7 +63,7 @@ function ArchivedFlag({ path, flag, onGone }: { path: EnvironmentPath; flag: Fla
             to="/projects/$projectId/environments/$environmentId/flags/$flagId"
             params={{ projectId: path.project_id, environmentId: path.env_id, flagId: flag.id }}
           >
-            {flag.name}
+            <Given text={flag.name} />
           </AnchorLink>
         </Title>
         <code className={classes.key}>{flag.key}</code>

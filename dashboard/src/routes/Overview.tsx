@@ -15,6 +15,7 @@ import { Page } from "../components/shared/Page";
 import { reasonAgainst } from "../lib/roles";
 import { useEnvironments, useProject } from "../lib/hooks/useHere";
 import { overview as texts } from "../texts/overview";
+import { visibleProse } from "../lib/givenText";
 
 /** Each of these takes four requests. The others are loaded on demand. */
 const SHOWN_AT_ONCE = 3;
@@ -26,7 +27,10 @@ export function Overview() {
   const maySeeChanges = own !== undefined && reasonAgainst(own, "audit:read") === null;
   const { data: changes } = useQuery({ ...newestChangesQuery(project.id), enabled: maySeeChanges });
   return (
-    <Page title={texts.heading} intro={project.description}>
+    <Page
+      title={texts.heading}
+      intro={project.description && <span dir="auto">{visibleProse(project.description)}</span>}
+    >
       {environments.length === 0 ? (
         <Empty icon={<IconFlask size={22} />} title={texts.emptyHeading} text={texts.emptyText}>
           <ButtonLink to="/projects/$projectId/settings" params={{ projectId: project.id }} hash="environments">

@@ -18,6 +18,8 @@ import { createProjectCommand } from "../lib/snippets";
 import { useDialog } from "../lib/hooks/useDialog";
 import { projects as texts } from "../texts/projects";
 import classes from "./Projects.module.css";
+import { Given } from "../components/shared/Given";
+import { visibleProse } from "../lib/givenText";
 
 const SEARCH_FROM = 8;
 
@@ -73,8 +75,12 @@ function ProjectList({ projects }: { projects: readonly Project[] }) {
         {found.map((each) => (
           <li key={each.id}>
             <Link to="/projects/$projectId" params={{ projectId: each.id }} className={classes.project}>
-              <span className={classes.name}>{each.name}</span>
-              <span className={classes.description}>{each.description}</span>
+              <span className={classes.name}>
+                <Given text={each.name} />
+              </span>
+              <span className={classes.description} dir="auto">
+                {each.description !== null && visibleProse(each.description)}
+              </span>
               <span className={classes.created}>
                 {texts.created} <When at={each.created_at} />
               </span>

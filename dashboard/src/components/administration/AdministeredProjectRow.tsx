@@ -14,6 +14,7 @@ import { DialogForm } from "../shared/DialogForm";
 import { ButtonLink } from "../shared/links";
 import { RoleFields } from "../projects/RoleFields";
 import { When } from "../shared/When";
+import { Given } from "../shared/Given";
 
 export function AdministeredProjectRow({ project }: { project: AdministeredProject }) {
   const { id, name, role, owner_email: owner, created_at: createdAt } = project;
@@ -30,7 +31,7 @@ export function AdministeredProjectRow({ project }: { project: AdministeredProje
   return (
     <li ref={row} className={classes.row}>
       <div className={classes.name}>
-        {name}
+        <Given text={name} />
         <div className={classes.detail}>
           {administration.firstOwner(owner)} · {administration.created.toLowerCase()} <When at={createdAt} />
         </div>

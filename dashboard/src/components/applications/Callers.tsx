@@ -9,6 +9,7 @@ import { keyNameOf, nameOf, SORTS, type Sort, sorted } from "../../lib/callers";
 import { callers as texts } from "../../texts/callers";
 import { type Column, Sheet } from "../shared/DataTable";
 import { When } from "../shared/When";
+import { Given } from "../shared/Given";
 
 // The table scrolls on a phone, instead of breaking words.
 const AGENT = { display: "inline-block", minWidth: "12rem" };
@@ -67,7 +68,14 @@ function Table({ callers, keys }: TableProps) {
     <Sheet
       label={texts.heading}
       columns={[
-        { head: texts.caller, cell: (each) => <span style={AGENT}>{nameOf(each)}</span> },
+        {
+          head: texts.caller,
+          cell: (each) => (
+            <span style={AGENT}>
+              <Given text={nameOf(each)} />
+            </span>
+          ),
+        },
         ...cells.map((cell, place): Column<Caller> => ({ head: texts.columns[place], cell, attributes: () => SHORT })),
       ]}
       rows={callers}

@@ -15,6 +15,7 @@ import { ChangedFields } from "./ChangedFields";
 import { ChartLink } from "./ChartLink";
 import { ChangeTime } from "./ChangeTime";
 import { RestoreButton } from "./RestoreButton";
+import { Given } from "../shared/Given";
 
 export interface ChangeRowProps {
   readonly change: Change;
@@ -48,9 +49,11 @@ export function ChangeRow({ change, flagNames, projectId, exact, linked, chosen,
           />
         )}
         <span className={classes.words}>
-          <span className={classes.who}>{who}</span>
+          <span className={classes.who}>
+            <Given text={who} />
+          </span>
           {change.actor.token && sentences.withToken(change.actor.token.name)} {verbOf(change)}{" "}
-          <span className={classes.what}>{linked ? linked(change, subject) : subject}</span>
+          <span className={classes.what}>{linked ? linked(change, subject) : <Given text={subject} />}</span>
           {change.restores !== null && <span className={classes.restores}> ({texts.restores})</span>}
         </span>
         <span className={classes.when}>

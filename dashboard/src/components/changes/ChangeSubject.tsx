@@ -5,6 +5,7 @@ import type { Change } from "../../api/changes";
 import { useEnvironments } from "../../lib/hooks/useHere";
 import { restore as texts } from "../../texts/restore";
 import { AnchorLink } from "../shared/links";
+import { Given } from "../shared/Given";
 
 interface Props {
   readonly projectId: string;
@@ -30,7 +31,7 @@ export function ChangeSubject({ projectId, change, name }: Props) {
 function Subject({ projectId, change, name, isThere }: Props & { readonly isThere: boolean }) {
   const [kind] = change.action.split(".");
   const isGone = change.action.endsWith(".deleted") && kind !== "rule";
-  if (isGone || !name) return name;
+  if (isGone || !name) return <Given text={name} />;
   const params = { projectId, environmentId: change.environment_id ?? "" };
   if (change.flag_key !== null && isThere) {
     return (
@@ -39,23 +40,23 @@ function Subject({ projectId, change, name, isThere }: Props & { readonly isTher
         to="/projects/$projectId/environments/$environmentId/flags/by-key/$flagKey"
         params={{ ...params, flagKey: change.flag_key }}
       >
-        {name}
+        <Given text={name} />
       </AnchorLink>
     );
   }
   if (kind === "environment" && isThere) {
     return (
       <AnchorLink to="/projects/$projectId/environments/$environmentId" params={params}>
-        {name}
+        <Given text={name} />
       </AnchorLink>
     );
   }
   if (kind === "segment") {
     return (
       <AnchorLink to="/projects/$projectId/segments" params={{ projectId }}>
-        {name}
+        <Given text={name} />
       </AnchorLink>
     );
   }
-  return name;
+  return <Given text={name} />;
 }

@@ -6,6 +6,7 @@ import type { FieldChange } from "../../lib/changes/changes";
 import { changes as changeTexts } from "../../texts/changes";
 import { changeSentences } from "../../texts/changeSentences";
 import classes from "./ChangeRows.module.css";
+import { Given } from "../shared/Given";
 
 const VALUES_SHOWN = 20;
 
@@ -45,7 +46,7 @@ function Before({ text, label = changeTexts.before }: { text: string; label?: st
   return (
     <del>
       <VisuallyHidden>{label} </VisuallyHidden>
-      {text}
+      <Given text={text} />
     </del>
   );
 }
@@ -54,7 +55,7 @@ function After({ text, label = changeTexts.after }: { text: string; label?: stri
   return (
     <ins>
       <VisuallyHidden>{label} </VisuallyHidden>
-      {text}
+      <Given text={text} />
     </ins>
   );
 }

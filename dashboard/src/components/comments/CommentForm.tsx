@@ -71,6 +71,7 @@ export function CommentForm({ projectId, action, text = "", onSubmit, onClose }:
       <Combobox store={combobox} onOptionSubmit={choose} position="bottom-start" width={320} shadow="md">
         <Combobox.Target>
           <Textarea
+            dir="auto"
             ref={area}
             label={texts.label}
             placeholder={texts.placeholder}

@@ -15,6 +15,7 @@ import { When } from "../shared/When";
 import { CommentForm } from "./CommentForm";
 import classes from "./Comments.module.css";
 import { CommentText } from "./CommentText";
+import { Given } from "../shared/Given";
 
 interface Props {
   readonly place: CommentPlace;
@@ -38,7 +39,9 @@ export function CommentItem({ place, comment, onDeleted }: Props) {
   return (
     <li className={classes.comment}>
       <div className={classes.head}>
-        <span className={classes.author}>{email}</span>
+        <span className={classes.author}>
+          <Given text={email} />
+        </span>
         <span className={classes.when}>
           <When at={comment.created_at} />
           {comment.updated_at !== comment.created_at && `, ${texts.edited}`}

@@ -5,19 +5,20 @@ import { useQuery } from "@tanstack/react-query";
 import { membersQuery } from "../../api/members";
 import { textParts } from "./commentText";
 import classes from "./Comments.module.css";
+import { visibleProse } from "../../lib/givenText";
 
 export function CommentText({ projectId, text }: { projectId: string; text: string }) {
   const { data: members = [] } = useQuery(membersQuery(projectId));
   const parts = textParts(text, new Set(members.map(({ email }) => email.toLowerCase())));
   return (
-    <p className={classes.text}>
+    <p dir="auto" className={classes.text}>
       {parts.map((part, place) => {
         const key = `${place} ${part.text}`;
-        if (part.kind === "code") return <Code key={key}>{part.text}</Code>;
+        if (part.kind === "code") return <Code key={key}>{visibleProse(part.text)}</Code>;
         if (part.kind === "mention")
           return (
             <span key={key} className={classes.mention}>
-              {part.text}
+              {visibleProse(part.text)}
             </span>
           );
         if (part.kind === "link")
@@ -26,7 +27,7 @@ export function CommentText({ projectId, text }: { projectId: string; text: stri
               {part.text}
             </Anchor>
           );
-        return part.text;
+        return visibleProse(part.text);
       })}
     </p>
   );

@@ -19,6 +19,14 @@ describe("the text of a comment", () => {
     expect(parts("javascript:alert(1) data:text/html,x")).toEqual(["text: javascript:alert(1) data:text/html,x"]);
   });
 
+  it("has no link that hides where it leads, and goes on after it", () => {
+    expect(parts("https://bank.example@evil.example/ or https://example.com")).toEqual([
+      "text: https://bank.example@evil.example/ or ",
+      "link: https://example.com",
+    ]);
+    expect(parts("https://example.com/\u202Egpj")).toEqual(["text: https://example.com/\u202Egpj"]);
+  });
+
   it("has code between backticks on one line", () => {
     expect(parts("set `enabled` now")).toEqual(["text: set ", "code: enabled", "text:  now"]);
     expect(parts("`one\ntwo`")).toEqual(["text: `one\ntwo`"]);

@@ -1,5 +1,7 @@
 /** The text of a comment in parts. It stays text: only links, code and mentions look different. */
 
+import { isLink } from "../../lib/givenText";
+
 export interface TextPart {
   readonly kind: "text" | "code" | "link" | "mention";
   readonly text: string;
@@ -19,6 +21,7 @@ export function textParts(text: string, members: ReadonlySet<string>): readonly 
   for (const match of text.matchAll(PARTS)) {
     const [whole, code, link, address] = match;
     const given = whole.replace(code === undefined ? ENDING : /$^/, "");
+    if (link !== undefined && !isLink(given)) continue;
     const mentioned = address?.replace(ENDING, "");
     if (mentioned !== undefined && !members.has(mentioned.toLowerCase())) continue;
     add("text", text.slice(end, match.index));

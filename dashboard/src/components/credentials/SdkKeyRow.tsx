@@ -18,6 +18,7 @@ import { draftOfSdkKey } from "./sdkKeyDrafts";
 import { ReplacedKeyDialog } from "./ReplacedKeyDialog";
 import classes from "../shared/ListRows.module.css";
 import { useNow, When } from "../shared/When";
+import { Given } from "../shared/Given";
 
 const EditSdkKeyDialog = lateDialog(() => import("./EditSdkKeyDialog").then((module) => module.EditSdkKeyDialog));
 const RotateDialog = lateDialog(() => import("./RotateDialog").then((module) => module.RotateDialog));
@@ -41,7 +42,10 @@ export function SdkKeyRow({ projectId, environment, sdkKey, replaced, onRevoked 
   return (
     <li className={classes.row}>
       <div className={classes.label}>
-        <span className={classes.name}>{sdkKey.name}</span> <Badge variant="default">{texts.kinds[sdkKey.kind]}</Badge>{" "}
+        <span className={classes.name}>
+          <Given text={sdkKey.name} />
+        </span>{" "}
+        <Badge variant="default">{texts.kinds[sdkKey.kind]}</Badge>{" "}
         {expiry === "expired" && <Badge color="alarm.8">{tokenTexts.expired}</Badge>}
         {expiry === "soon" && <Badge color="yellow.9">{tokenTexts.expiresSoon}</Badge>}
         <span className={classes.details}>

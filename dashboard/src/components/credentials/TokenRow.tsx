@@ -14,6 +14,7 @@ import { GuardedButton } from "../shared/GuardedButton";
 import { LastUse } from "./KeyUse";
 import classes from "../shared/ListRows.module.css";
 import { useNow, When } from "../shared/When";
+import { Given } from "../shared/Given";
 
 interface Props {
   readonly projectId: string | null;
@@ -33,7 +34,9 @@ export function TokenRow({ projectId, environments, token, onRevoked }: Props) {
   return (
     <li className={classes.row}>
       <div className={classes.label}>
-        <span className={classes.name}>{token.name}</span>{" "}
+        <span className={classes.name}>
+          <Given text={token.name} />
+        </span>{" "}
         {expiry === "expired" && <Badge color="alarm.8">{tokenTexts.expired}</Badge>}
         {expiry === "soon" && <Badge color="yellow.9">{tokenTexts.expiresSoon}</Badge>}
         <span className={classes.details}>{permissionsInWords(token)}</span>

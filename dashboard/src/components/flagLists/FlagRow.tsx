@@ -15,6 +15,8 @@ import { Spark } from "./Spark";
 import { Tags } from "../flags/Tags";
 import { StateSwitch } from "../flags/StateSwitch";
 import { useNow } from "../shared/When";
+import { visibleProse } from "../../lib/givenText";
+import { Given } from "../shared/Given";
 
 interface Props {
   readonly row: Row;
@@ -83,14 +85,18 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
             params={{ projectId: flag.project_id, environmentId: flag.environment_id, flagId: flag.id }}
             className={classes.link}
           >
-            {flag.name}
+            <Given text={flag.name} />
           </Link>
           <FavouriteStar name={flag.name} on={is.isFavourite} onChange={(wanted) => on.onMark(row, wanted)} />
         </div>
         <div className={classes.details}>
           <code className={classes.key}>{flag.key}</code>
           {release !== undefined && <ReleaseMark flag={flag} state={release} />}
-          {flag.description && <span className={classes.description}>{flag.description}</span>}
+          {flag.description && (
+            <span className={classes.description} dir="auto">
+              {visibleProse(flag.description)}
+            </span>
+          )}
           <Tags tags={flag.tags} most={TAGS_IN_A_ROW} onChoose={on.onTag} />
         </div>
       </div>

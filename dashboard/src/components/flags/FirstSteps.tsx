@@ -12,6 +12,7 @@ import { firstSteps as texts } from "../../texts/firstSteps";
 import { IconCheck } from "../shared/icons";
 import { AnchorLink } from "../shared/links";
 import classes from "./FirstSteps.module.css";
+import { visibleName } from "../../lib/givenText";
 
 const ENVIRONMENT = "/projects/$projectId/environments/$environmentId";
 
@@ -49,7 +50,9 @@ export default function FirstSteps({ path, flags }: Props) {
           {flag === undefined && texts.flagText}
         </Step>
         <Step title={texts.evaluation} isDone={!!evaluation}>
-          <span role="status">{evaluation ? texts.evaluated(evaluation.user_id) : texts.waiting}</span>{" "}
+          <span role="status">
+            {evaluation ? texts.evaluated(evaluation.user_id && visibleName(evaluation.user_id)) : texts.waiting}
+          </span>{" "}
           {evaluation && (
             <AnchorLink to={`${ENVIRONMENT}/history`} params={params} inherit underline="always">
               {texts.history}

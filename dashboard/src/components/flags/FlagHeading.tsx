@@ -26,6 +26,8 @@ import { Propagation } from "./Propagation";
 import { Tags } from "./Tags";
 import { StateSwitch } from "./StateSwitch";
 import { When } from "../shared/When";
+import { Given } from "../shared/Given";
+import { visibleProse } from "../../lib/givenText";
 
 const EditFlagForm = lazy(() => import("./EditFlagForm"));
 const ArchiveDialog = lateDialog(() => import("./ArchiveDialog").then((module) => module.ArchiveDialog));
@@ -75,7 +77,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, changedAt, 
       <div className={classes.title}>
         <div className={classes.names}>
           <Title order={1} className="break" lts="-0.015em">
-            {flag.name}
+            <Given text={flag.name} />
           </Title>
           <div className={classes.key}>
             <code>{flag.key}</code>
@@ -89,7 +91,9 @@ export function FlagHeading({ environment, path, flag, rulesInForce, changedAt, 
           {(flag.owner ?? flag.keep) && <Ownership flag={flag} />}
           {flag.description && (
             <Spoiler maxHeight={DESCRIPTION_HEIGHT} showLabel={t.flag.showMore} hideLabel={t.flag.showLess} mt={4}>
-              <Text className={classes.description}>{flag.description}</Text>
+              <Text className={classes.description} dir="auto">
+                {visibleProse(flag.description)}
+              </Text>
             </Spoiler>
           )}
         </div>

@@ -4,6 +4,7 @@ import type { Evaluation } from "../../api/history";
 import { membersOf, textOf } from "../../lib/json";
 import { t } from "../../texts";
 import classes from "./History.module.css";
+import { Given } from "../shared/Given";
 
 const LONGEST = 80;
 
@@ -11,13 +12,20 @@ export function Attributes({ of }: { of: Evaluation["attributes"] }) {
   const pairs = membersOf(of ?? {}).map(([name, value]) => `${name}: ${textOf(value)}`);
   if (pairs.length === 0) return null;
   const line = pairs.join(", ");
-  if (line.length <= LONGEST) return <small title={t.history.attributesRecorded}>{line}</small>;
+  if (line.length <= LONGEST)
+    return (
+      <small title={t.history.attributesRecorded}>
+        <Given text={line} />
+      </small>
+    );
   return (
     <details className={classes.attributes}>
       <summary className={classes.summary}>{t.history.attributes(pairs.length)}</summary>
       <ul aria-label={t.history.attributesRecorded}>
         {pairs.map((pair) => (
-          <li key={pair}>{pair}</li>
+          <li key={pair}>
+            <Given text={pair} />
+          </li>
         ))}
       </ul>
     </details>

@@ -12,6 +12,7 @@ import classes from "./History.module.css";
 import { Outcomes, variantOf } from "./Outcomes";
 import { type Column, DataTable } from "../shared/DataTable";
 import { useNow } from "../shared/When";
+import { Given } from "../shared/Given";
 
 type Call = Pick<Evaluation, "evaluated_at" | "user_id" | "user_email" | "attributes">;
 
@@ -98,8 +99,12 @@ function Who({ call }: { call: Call }) {
   const name = call.user_id ?? call.user_email;
   return (
     <>
-      {name ?? <span className={classes.anonymous}>{t.history.anonymous}</span>}
-      {call.user_id && call.user_email && <small>{call.user_email}</small>}
+      {name === null ? <span className={classes.anonymous}>{t.history.anonymous}</span> : <Given text={name} />}
+      {call.user_id && call.user_email && (
+        <small>
+          <Given text={call.user_email} />
+        </small>
+      )}
       <Attributes of={call.attributes} />
     </>
   );

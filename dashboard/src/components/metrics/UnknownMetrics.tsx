@@ -10,6 +10,7 @@ import { GuardedButton } from "../shared/GuardedButton";
 import { Sheet } from "../shared/DataTable";
 import { When } from "../shared/When";
 import { MetricDialog } from "./MetricDialog";
+import { Given } from "../shared/Given";
 
 interface Props {
   readonly projectId: string;
@@ -34,7 +35,14 @@ export default function UnknownMetrics({ projectId, environments }: Props) {
           <Sheet
             label={texts.unknown}
             columns={[
-              { head: texts.unknownKey, cell: ({ metric }) => <code className="mono">{metric}</code> },
+              {
+                head: texts.unknownKey,
+                cell: ({ metric }) => (
+                  <code className="mono">
+                    <Given text={metric} />
+                  </code>
+                ),
+              },
               {
                 head: texts.unknownEnvironment,
                 cell: (each) =>

@@ -8,6 +8,7 @@ import { inFull } from "../../lib/time";
 import { people as texts } from "../../texts/people";
 import { Attributes } from "../history/Attributes";
 import classes from "./People.module.css";
+import { Given } from "../shared/Given";
 
 interface Props {
   readonly environments: readonly Environment[];
@@ -34,7 +35,11 @@ export function Basis({ environments, latest }: Props) {
             <strong>{environment.name}</strong>:{" "}
             {own ? texts.basisRecorded(inFull(own.evaluated_at)) : texts.basisElsewhere(elsewhere.name)}
             <div className={classes.kept}>
-              {used.user_email !== null && <small>{used.user_email}</small>}
+              {used.user_email !== null && (
+                <small>
+                  <Given text={used.user_email} />
+                </small>
+              )}
               {used.attributes && Object.keys(used.attributes).length > 0 ? (
                 <Attributes of={used.attributes} />
               ) : (

@@ -12,6 +12,7 @@ import { EnvironmentBadge } from "../projects/EnvironmentBadge";
 import { Facts } from "../shared/Facts";
 import { AnchorLink } from "../shared/links";
 import classes from "./People.module.css";
+import { Given } from "../shared/Given";
 
 interface Props {
   readonly project: Project;
@@ -30,13 +31,15 @@ export function RecordedSummary({ project, environment, evaluation, flagKey }: P
     <>
       {outcome && (
         <div className={classes.said}>
-          <Text fw={570}>{texts.was(flagKey, (outcome.enabled ? t.on : t.off).toLowerCase(), who)}</Text>
+          <Text fw={570}>
+            <Given text={texts.was(flagKey, (outcome.enabled ? t.on : t.off).toLowerCase(), who)} />
+          </Text>
           <Text size="sm">{outcomeInWords(outcome)}</Text>
         </div>
       )}
       <Facts
         facts={[
-          [texts.user, [id, email].filter(Boolean).join(", ") || t.history.anonymous],
+          [texts.user, <Given key="user" text={[id, email].filter(Boolean).join(", ") || t.history.anonymous} />],
           [texts.environment, <EnvironmentBadge key="environment" environment={environment} />],
           [
             texts.at,

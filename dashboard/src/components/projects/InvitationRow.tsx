@@ -10,6 +10,7 @@ import { members as memberTexts } from "../../texts/members";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
 import classes from "../shared/ListRows.module.css";
+import { Given } from "../shared/Given";
 
 interface Props {
   readonly projectId: string;
@@ -35,7 +36,9 @@ export function InvitationRow({ projectId, invitation, onRevoked }: Props) {
   return (
     <li className={classes.row}>
       <div className={classes.label}>
-        <span className={classes.name}>{email}</span>
+        <span className={classes.name}>
+          <Given text={email} />
+        </span>
         <span className={classes.details}>
           {rolesInWords(invitation)}. {sentAt ? memberTexts.valid(inFull(expiresAt)) : memberTexts.unsent}
         </span>

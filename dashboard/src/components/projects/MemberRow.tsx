@@ -11,6 +11,7 @@ import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
 import { draftOfMember, MemberDialog } from "./MemberDialogs";
 import classes from "../shared/ListRows.module.css";
+import { Given } from "../shared/Given";
 
 interface Props {
   readonly projectId: string;
@@ -39,7 +40,9 @@ export function MemberRow({ projectId, environments, member, self, own, onRemove
   return (
     <li className={classes.row}>
       <div className={classes.label}>
-        <span className={classes.name}>{member.email}</span>
+        <span className={classes.name}>
+          <Given text={member.email} />
+        </span>
         {isSelf && <span className={classes.self}> ({memberTexts.you})</span>}
         <span className={classes.details}>{rolesInWords(member)}</span>
       </div>

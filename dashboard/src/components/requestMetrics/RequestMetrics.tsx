@@ -15,6 +15,7 @@ import { LoadFailed } from "../shared/ProblemPage";
 import { Sheet } from "../shared/DataTable";
 import { When } from "../shared/When";
 import { RequestChart } from "./RequestChart";
+import { Given } from "../shared/Given";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/applications");
 
@@ -39,7 +40,10 @@ export default function RequestMetrics({ path }: { path: EnvironmentPath }) {
                 head: texts.name,
                 cell: ({ name, help }) => (
                   <span>
-                    <code>{name}</code> {help}
+                    <code>
+                      <Given text={name} />
+                    </code>{" "}
+                    <Given text={help} />
                   </span>
                 ),
               },

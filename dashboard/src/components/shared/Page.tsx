@@ -4,6 +4,7 @@ import { Container, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTitle } from "../../lib/hooks/useTitle";
 import classes from "./Page.module.css";
+import { Given } from "./Given";
 
 interface Props {
   readonly title: string;
@@ -20,7 +21,7 @@ export function Page({ title, intro, actions, size = 1160, children }: Props) {
       <div className={classes.head}>
         <Stack gap={2} miw={0} className={classes.title}>
           <Title order={1} className="break" lts="-0.015em">
-            {title}
+            <Given text={title} />
           </Title>
           {intro && (
             <Text c="dimmed" component="div">

@@ -6,6 +6,8 @@ import { useDialog } from "../../lib/hooks/useDialog";
 import { DeleteDialog } from "./ConfirmDialog";
 import { EditMenu } from "./EditMenu";
 import classes from "./ResourceRow.module.css";
+import { visibleProse } from "../../lib/givenText";
+import { Given } from "./Given";
 
 interface Props {
   readonly projectId: string;
@@ -31,12 +33,12 @@ export function ResourceRow({ projectId, resource, actions, onEdit, onDelete, ch
     <li className={classes.row}>
       <div className={classes.content}>
         <Title order={2} className="break">
-          {name}
+          <Given text={name} />
         </Title>
         <code className={classes.key}>{key}</code>
         {description && (
-          <Text c="dimmed" className={classes.description}>
-            {description}
+          <Text c="dimmed" className={classes.description} dir="auto">
+            {visibleProse(description)}
           </Text>
         )}
         {children}

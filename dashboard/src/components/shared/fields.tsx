@@ -11,6 +11,7 @@ export function NameField(props: TextInputProps) {
 export function DescriptionField(props: TextareaProps) {
   return (
     <Textarea
+      dir="auto"
       label={`${t.description} (${t.optional})`}
       autosize
       minRows={2}

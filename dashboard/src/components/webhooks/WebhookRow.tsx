@@ -25,6 +25,7 @@ import { Unfold } from "../shared/Unfold";
 import { When } from "../shared/When";
 import { Deliveries } from "./Deliveries";
 import { WebhookForm } from "./WebhookForm";
+import { visibleProse } from "../../lib/givenText";
 
 interface Props {
   readonly place: Place;
@@ -62,7 +63,11 @@ export function WebhookRow({ place, environments, webhook, onDeleted, onRotated 
       <div className={classes.label}>
         <span className={classes.name}>{host}</span>{" "}
         <Badge variant="default">{texts.formatNames[webhook.format]}</Badge> <Health webhook={webhook} />
-        {webhook.description !== null && <span className={classes.details}>{webhook.description}</span>}
+        {webhook.description !== null && (
+          <span className={classes.details} dir="auto">
+            {visibleProse(webhook.description)}
+          </span>
+        )}
         <span className={classes.details}>{wantsInWords(webhook, environments)}</span>
         <span className={classes.details}>
           <LastAttempt webhook={webhook} />

@@ -12,6 +12,7 @@ import { Pages } from "../../components/shared/Pages";
 import { When } from "../../components/shared/When";
 import { t } from "../../texts";
 import { administration } from "../../texts/administration";
+import { Given } from "../../components/shared/Given";
 
 const route = getRouteApi("/signed-in/admin/accounts");
 
@@ -48,7 +49,7 @@ function AccountRow({ account }: { account: AdministeredAccount }) {
     <li>
       <Link to="/admin/accounts/$accountId" params={{ accountId: account.id }} className={classes.row}>
         <span className={classes.name} data-faded={!account.active || undefined}>
-          {account.email}
+          <Given text={account.email} />
         </span>
         <AccountTags account={account} />
         <span className={classes.times}>

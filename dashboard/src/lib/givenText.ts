@@ -1,0 +1,35 @@
+/**
+ * Texts that others wrote: names, ids, descriptions and comments. Characters that would hide or reorder what stands
+ * around them are shown as escapes, and only addresses that lead where they seem to lead become links.
+ */
+
+/** Controls, the controls of bidirectional text, and characters without width, but for the joiners of words and emoji. */
+const CONTROLS =
+  /[\p{Cc}\p{Bidi_C}\u00AD\u115F\u1160\u180E\u200B\u2028\u2029\u2060-\u2064\u206A-\u206F\u3164\uFEFF\uFFA0\u{E0000}-\u{E007F}]/gu;
+/** What prose in any language may have: lines, tabs, and marks of direction, which reorder nothing else. */
+const OF_PROSE = new Set(["\n", "\t", "\u200E", "\u200F", "\u061C"]);
+const LINK = /^https?:\/\/[^/?#]+/;
+
+function escaped(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+}
+
+/** A name or an id on one line. */
+export function visibleName(text: string): string {
+  return text.replace(CONTROLS, escaped);
+}
+
+/** A text of several lines. */
+export function visibleProse(text: string): string {
+  return text
+    .replaceAll("\r\n", "\n")
+    .replace(CONTROLS, (character) => (OF_PROSE.has(character) ? character : escaped(character)));
+}
+
+/** Whether a text becomes a link: an address of the web that names no user, and hides nothing. */
+export function isLink(text: string): boolean {
+  const start = LINK.exec(text)?.[0];
+  if (start === undefined || start.includes("@") || text.includes("\\") || text.search(CONTROLS) !== -1) return false;
+  return URL.canParse(text);
+}
