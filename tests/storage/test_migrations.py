@@ -60,6 +60,7 @@ from flagstaff.projects.members.members import Role
 from flagstaff.projects.members.members_store import find_member, list_members
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects_store import find_project
+from flagstaff.releases.releases_store import find_release
 from flagstaff.serving.callers import Caller, SdkProtocol
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import (
@@ -80,7 +81,7 @@ from tests.support.newest_schema import describe_files, describe_migrated
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
-REVISIONS = [f"{number:04}" for number in range(1, 44)]
+REVISIONS = [f"{number:04}" for number in range(1, 45)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -676,6 +677,30 @@ async def test_webhooks_of_the_instance_belong_to_their_creators_and_projects_sh
         assert found is not None
         assert not found.shares_contents
         assert await find_webhook(connection, webhook.id) == webhook
+
+
+async def test_releases_act_for_their_authors_without_the_token_after_a_downgrade(
+    database: Database, store: Store
+) -> None:
+    account = make_account()
+    project = make_project(account.id)
+    environment = make_environment(project.id)
+    flag = make_flag(project_id=project.id, environment_id=environment.id)
+    await store_all(database, account, project, environment, flag)
+    place = {"project_id": project.id, "environment_id": environment.id, "flag_id": flag.id}
+    author = {"author_id": account.id, "author_email": account.email, "token_id": uuid4(), "token_name": "Deployments"}
+    state = {"state": "running", "false_alarm_rate": 0.05, "when_late": "run", "mark": 0}
+    values = {"id": uuid4(), **place, **author, **state, "counts_from": AT, "created_at": AT, "updated_at": AT}
+    async with database.transaction() as transaction:
+        await transaction.connection.execute(tables.releases.insert().values(values))
+    with pytest.raises(Error, match=r"would drop the access tokens of 1 open releases"):
+        await migrate_store(store, "0043")
+    await migrate_store(store, "0043", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        release = await find_release(connection, values["id"])
+    assert release is not None
+    assert (release.author_id, release.token_id, release.lost_authority) == (account.id, None, False)
 
 
 async def test_a_downgrade_that_would_reactivate_accounts_is_refused_unless_it_is_forced(

@@ -13,7 +13,7 @@ from flagstaff.notifications.notifications_store import add_waiting, record_mail
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
-from tests.support.members import join
+from tests.support.members import join, member_path
 from tests.support.releases import create_release, until_state
 from tests.support.sessions import PASSWORD, log_in
 from tests.web.conftest import ReadMails, SignUp
@@ -598,7 +598,7 @@ async def test_whoever_made_a_release_is_told_when_it_needs_them_and_nobody_else
     await deliver(flagstaff, clock)
     (mail,) = await read_new()
     assert (mail["To"], mail["Subject"]) == ("grace@example.com", "[Flagstaff] mine: release paused in production")
-    assert "because you made the release" in text_of(mail)
+    assert "because you made the release or can resume it" in text_of(mail)
     await choose(grace, project, releases=False)
     await grace.post(f"{flag_path(flag)}/releases/{release['id']}/cancel")
     other = await ada.create_flag(environment, key="other")
@@ -606,3 +606,31 @@ async def test_whoever_made_a_release_is_told_when_it_needs_them_and_nobody_else
     await until_state(grace, second, "done")
     await deliver(flagstaff, clock)
     assert len(await read_new()) == 1
+
+
+async def test_all_who_can_resume_a_release_are_told_that_its_author_lost_the_right(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    eve: Caller,
+    project: Json,
+    grace: Caller,
+    clock: Clock,
+    read_new: ReadNew,
+    sign_up: SignUp,
+) -> None:
+    await join(flagstaff, project, eve, "editor")
+    viewer = await sign_up("dan")
+    await join(flagstaff, project, viewer, "viewer")
+    environment = await ada.get_environment(project)
+    flag = await ada.create_flag(environment, key="mine")
+    release = await create_release(grace, flag, {"after_seconds": 3600, "changes": {"rollout_percentage": 5}})
+    await do_now(flagstaff, "notifications")
+    (await ada.put(member_path(project, grace), json={"role": "viewer"})).raise_for_status()
+    await until_state(ada, release, "paused")
+    await deliver(flagstaff, clock)
+    mails = await read_new()
+    assert {each["To"] for each in mails} == {"ada@example.com", "eve@example.com", "grace@example.com"}
+    subject = "[Flagstaff] mine: release paused in production, because its author lost the right to it"
+    assert {each["Subject"] for each in mails} == {subject}
+    assert "it acts for whoever resumes it" in text_of(mails[0])
+    assert "because you made the release or can resume it" in text_of(mails[0])

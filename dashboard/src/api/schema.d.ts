@@ -5944,7 +5944,7 @@ export interface components {
             stale: boolean;
             /** @description A webhook was turned off, if you may manage webhooks. */
             webhooks: boolean;
-            /** @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done. */
+            /** @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done; or a release that you can resume has lost its author's right. */
             releases: boolean;
             /** @description Others have mentioned you in a comment. */
             mentions: boolean;
@@ -5965,7 +5965,7 @@ export interface components {
             stale: boolean;
             /** @description A webhook was turned off, if you may manage webhooks. */
             webhooks: boolean;
-            /** @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done. */
+            /** @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done; or a release that you can resume has lost its author's right. */
             releases: boolean;
             /** @description Others have mentioned you in a comment. */
             mentions: boolean;
@@ -5982,7 +5982,7 @@ export interface components {
             stale?: boolean;
             /** @description A webhook was turned off, if you may manage webhooks. */
             webhooks?: boolean;
-            /** @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done. */
+            /** @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done; or a release that you can resume has lost its author's right. */
             releases?: boolean;
             /** @description Others have mentioned you in a comment. */
             mentions?: boolean;
@@ -6437,10 +6437,12 @@ export interface components {
         };
         /** @enum {string} */
         RegistrationMode: "open" | "closed";
-        /** @description The account that made the release, and for which it acts. */
+        /** @description The account for which the release acts: it made it, or has resumed it after its author had lost the right. */
         ReleaseAuthor: {
             id: string | null;
             email: string | null;
+            /** @description The access token that the account used, if any. */
+            token: components["schemas"]["TokenNameOut"] | null;
         };
         /** @description A release that makes a change by itself. */
         ReleaseNameOut: {

@@ -44,7 +44,7 @@ const release = (values: Partial<Release>): Release => ({
   when_late: "run",
   state: "running",
   reason: null,
-  author: { id: "a", email: "ada@acme.com" },
+  author: { id: "a", email: "ada@acme.com", token: null },
   applied: [applied(0), applied(1)],
   alarms: [],
   next_step: 2,

@@ -50,6 +50,7 @@ export const changes = {
     reason: "Reason",
     step: "Step",
     is_late: "Late",
+    lost_authority: "Author lost the right",
     steps: "Steps",
     guards: "Guards",
   } as Record<string, string>,

@@ -53,7 +53,7 @@ class Actor:
     """The author of a change: an account, or the command line, which has no account.
 
     With an access token, the account acts within its `limits`; otherwise `session_id` is the session that it acts in.
-    A `release` acts for the account that made it, whose permissions were required then and are not required again.
+    A `release` acts for its author, with the token that its author has used; see releases/authority.py.
     """
 
     account_id: UUID | None

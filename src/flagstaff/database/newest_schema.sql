@@ -373,7 +373,7 @@ CREATE TABLE releases (
 	ended_at BIGINT, 
 	mark BIGINT NOT NULL, 
 	created_at BIGINT NOT NULL, 
-	updated_at BIGINT NOT NULL, thresholds JSON DEFAULT '[]' NOT NULL, 
+	updated_at BIGINT NOT NULL, thresholds JSON DEFAULT '[]' NOT NULL, token_id CHAR(32), token_name TEXT, lost_authority BOOLEAN DEFAULT 0 NOT NULL, 
 	CONSTRAINT releases_primary PRIMARY KEY (id), 
 	CONSTRAINT releases_project_id_reference FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE, 
 	CONSTRAINT releases_environment_id_reference FOREIGN KEY(environment_id) REFERENCES environments (id) ON DELETE CASCADE, 
@@ -585,7 +585,7 @@ CREATE INDEX webhook_deliveries_created_at_index ON webhook_deliveries (created_
 CREATE INDEX webhook_deliveries_state_next_attempt_at_index ON webhook_deliveries (state, next_attempt_at);
 CREATE INDEX webhook_deliveries_webhook_id_state_number_index ON webhook_deliveries (webhook_id, state, number);
 CREATE INDEX webhooks_project_id_index ON webhooks (project_id);
-INSERT INTO "alembic_version" VALUES ('0043', '0022');
+INSERT INTO "alembic_version" VALUES ('0044', '0022');
 CREATE TABLE history.batches (
 	id BLOB NOT NULL, 
 	CONSTRAINT batches_primary PRIMARY KEY (id)

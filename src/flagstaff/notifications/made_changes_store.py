@@ -53,6 +53,7 @@ _made = sa.select(
     _changes.after["enabled"].as_boolean(),
     _changes.release.is_not(None),
     sa.func.coalesce(_changes.after["is_late"].as_boolean(), sa.false()),
+    sa.func.coalesce(_changes.after["lost_authority"].as_boolean(), sa.false()),
     tables.flags.c.tags,
     _changes.before["tags"],
 ).outerjoin(tables.flags, tables.flags.c.id == _changes.flag_id)

@@ -18,7 +18,7 @@ _REASONS = {
     Kind.OWNED: "flags that you own were changed",
     Kind.STALE: "flags that you own may be removed",
     Kind.WEBHOOKS: "you manage the webhooks of this project",
-    Kind.RELEASES: "you made the release",
+    Kind.RELEASES: "you made the release or can resume it",
     Kind.MENTIONS: "others have mentioned you in comments",
     Kind.SUBSCRIBED: "you have subscribed to these changes",
 }

@@ -43,7 +43,10 @@ class Kind(StrEnum):
     WEBHOOKS = "webhooks"
     """A webhook was turned off because its receiver does not accept messages."""
     RELEASES = "releases"
-    """A release of the member's was stopped, paused, late or has failed, a guard raised an alarm, or it is done."""
+    """A release of the member's was stopped, paused, late or has failed, a guard raised an alarm, or it is done.
+
+    Also one whose author lost the right, if the member can resume it.
+    """
     MENTIONS = "mentions"
     """Somebody else has mentioned the member in a comment."""
     SUBSCRIBED = "subscribed"
@@ -66,7 +69,8 @@ DEFAULTS: Mapping[Kind, bool] = {
 class Made:
     """A change, as far as it decides who is told: by whom, where, and of a flag with which owner and tags.
 
-    A release makes changes for its author, who is then their actor. `is_late` says that it applied a step late.
+    A release makes changes for its author, who is then their actor. `is_late` says that it applied a step late,
+    and `lost_authority` that its author may not change the flag any more.
     """
 
     number: int
@@ -81,12 +85,18 @@ class Made:
     enabled: bool | None
     by_release: bool = False
     is_late: bool = False
+    lost_authority: bool = False
     tags: tuple[str, ...] = ()
 
     @property
     def is_evaluated(self) -> bool:
         """True if what it has changed is evaluated: a flag, a rule or a segment."""
         return self.action.startswith(_EVALUATED)
+
+    @property
+    def needs_author(self) -> bool:
+        """True if a release was paused because its author may not change the flag any more."""
+        return self.lost_authority and self.action == "release.paused"
 
     @property
     def is_news_of_release(self) -> bool:
@@ -129,7 +139,7 @@ class Recipients:
                     yield member, Kind.WEBHOOKS
         elif made.is_news_of_release:
             for member in self._by_kind[Kind.RELEASES]:
-                if member.account_id == made.actor_id and may(member, Permission.AUDIT_READ, key):
+                if _hears_of_release(member, made, key):
                     yield member, Kind.RELEASES
         elif made.is_evaluated:
             told: set[UUID] = set()
@@ -162,6 +172,13 @@ def targets_of(made: Made) -> Iterator[Target]:
         yield Target(SubscriptionKind.TAG, None, tag)
 
 
+def _hears_of_release(member: Member, made: Made, environment: str | None) -> bool:
+    """Return whether a member is told of a release: its author, and without one all who can resume it."""
+    if made.lost_authority and may(member, Permission.FLAGS_WRITE, environment):
+        return True
+    return member.account_id == made.actor_id and may(member, Permission.AUDIT_READ, environment)
+
+
 def _is_for(member: Member, made: Made, environment: str | None) -> bool:
     return member.account_id != made.actor_id and may(member, Permission.AUDIT_READ, environment)
 
@@ -179,6 +196,8 @@ def say_briefly(made: Made, environment: Environment | None) -> str:
         return f"{what}turned {'on' if made.enabled else 'off'}{where}"
     if made.action == "release.warned":
         return f"{what}a guard of the release raised an alarm{where}"
+    if made.needs_author:
+        return f"{what}release paused{where}, because its author lost the right to it"
     if made.action == _STEP and made.is_late:
         return f"{what}release step applied late{where}"
     kind, _, verb = made.action.partition(".")
@@ -187,6 +206,8 @@ def say_briefly(made: Made, environment: Environment | None) -> str:
 
 def say_who(made: Made) -> str:
     """Name the author of a change, in ASCII. People choose their addresses: one that could be more is left out."""
+    if made.needs_author:
+        return "it acts for whoever resumes it"
     if made.actor_email is None:
         return "by the command line"
     return name_author(made.actor_email)

@@ -34,7 +34,8 @@ _CRITICAL = Field(description="Others have changed evaluations in a critical env
 _OWNED = Field(description="Others have changed a flag whose `owner` is your address, or its rules.")
 _STALE = Field(description="Flags whose `owner` is your address may be removed; once a week.")
 _RELEASES = Field(
-    description="A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done."
+    description="A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done; or a "
+    "release that you can resume has lost its author's right."
 )
 _MENTIONS = Field(description="Others have mentioned you in a comment.")
 _SUBSCRIBED = Field(description="Others have made changes to which you have subscribed.")

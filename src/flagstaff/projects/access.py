@@ -152,7 +152,7 @@ async def _admit(
     connection: Connection, actor: Actor, project_id: UUID, project: Project | None, *, for_update: bool = False
 ) -> tuple[Project, Member]:
     if project is not None and actor.release is not None:
-        # Its author's permissions were required when the release was made. Nobody looks at the account of this owner.
+        # The runner has required the permissions of its author, and a guard needs none. This owner has no account.
         return project, Member(project_id, project_id, "", Role.OWNER, {}, project.created_at)
     # A statement after the lock, so that it sees a role that changed while this transaction waited for the lock.
     member = await members_store.find_member(connection, project_id, actor.account_id) if actor.account_id else None

@@ -10,7 +10,7 @@ from math import exp
 
 import structlog
 
-from flagstaff.audit.changes import Actor, ReleaseName, change_of
+from flagstaff.audit.changes import Actor, ReleaseName, TokenName, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.database.database import Database, Transaction
 from flagstaff.flags import flags_store
@@ -145,7 +145,21 @@ async def _open(transaction: Transaction, release: Release) -> Release | None:
 
 def actor_of(release: Release, guard: str | None = None) -> Actor:
     """The actor of what a release does by itself, or its guard for a metric: it acts for the release's author."""
-    return Actor(release.author_id, release.author_email, release=ReleaseName(release.id, release.name, guard))
+    token = TokenName(release.token_id, release.token_name or "") if release.token_id else None
+    named = ReleaseName(release.id, release.name, guard)
+    return Actor(release.author_id, release.author_email, token, release=named)
+
+
+def acting_for(release: Release, actor: Actor) -> Release:
+    """The release as it acts for an actor, with the access token that the actor uses."""
+    return replace(
+        release,
+        author_id=actor.account_id,
+        author_email=actor.email,
+        token_id=actor.token.id if actor.token else None,
+        token_name=actor.token.name if actor.token else None,
+        lost_authority=False,
+    )
 
 
 async def write_release(

@@ -91,7 +91,10 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release of one flag. `author_id` made it, and it acts for that account.
+    """A release of one flag. It acts for the author, who made it, or has resumed it after another one lost the right.
+
+    With `token_id`, the author has used that access token. It is paused and `lost_authority` if the author or the token
+    may not change the flag any more.
 
     `counts_from` is the moment from which the next step's `after_seconds` count, and `due_at` is when it is due; None
     if nothing is. `mark` is the number of the flag's last change that the release knows.
@@ -111,6 +114,9 @@ class Release:
     reason: str | None
     author_id: UUID | None
     author_email: str | None
+    token_id: UUID | None
+    token_name: str | None
+    lost_authority: bool
     applied: tuple[Applied, ...]
     alarms: tuple[Alarm, ...]
     counts_from: datetime
@@ -223,6 +229,7 @@ class ReleaseRecord:
     reason: str | None
     step: int | None
     is_late: bool
+    lost_authority: bool = False
     steps: tuple[Step, ...] | None = None
     guards: tuple[Guard, ...] | None = None
     thresholds: tuple[Threshold, ...] | None = None
@@ -238,6 +245,7 @@ def record_of(release: Release, *, is_new: bool = False) -> ReleaseRecord:
         release.reason,
         last.step if last else None,
         last.is_late if last else False,
+        release.lost_authority,
         release.steps if is_new else None,
         release.guards if is_new else None,
         release.thresholds if is_new else None,

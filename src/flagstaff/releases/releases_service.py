@@ -18,6 +18,7 @@ from flagstaff.projects.access import FlagPath, open_environment, open_flag, ope
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.releases import releases_store
+from flagstaff.releases.authority_store import find_loss
 from flagstaff.releases.creation_checks import (
     require_applicable,
     require_metrics,
@@ -25,7 +26,7 @@ from flagstaff.releases.creation_checks import (
     require_reported,
     require_times,
 )
-from flagstaff.releases.guardian import write_release
+from flagstaff.releases.guardian import acting_for, write_release
 from flagstaff.releases.plans import Plan, Step, WhenLate
 from flagstaff.releases.releases import APPLIED_MAX, Applied, Release, State, arms_of, record_of
 from flagstaff.values.errors import Code, Error
@@ -81,6 +82,9 @@ class Releases:
                 reason=None,
                 author_id=actor.account_id,
                 author_email=actor.email,
+                token_id=actor.token.id if actor.token else None,
+                token_name=actor.token.name if actor.token else None,
+                lost_authority=False,
                 applied=(),
                 alarms=(),
                 counts_from=clock,
@@ -177,7 +181,8 @@ class Releases:
     ) -> Release:
         """Resume a paused release. What others have changed meanwhile stays, until a step changes it.
 
-        The time of the pause does not count for `after_seconds`. A release that is not paused stays as it is.
+        The time of the pause does not count for `after_seconds`. A release that is not paused stays as it is. One whose
+        author or token has lost the right acts for whoever resumes it.
 
         Raises:
             Error: CONFLICT if it has ended, or if the flag is archived; FORBIDDEN without `rules:write` if a step that
@@ -196,8 +201,9 @@ class Releases:
                 )
             clock = await releases_store.read_clock(connection)
             paused_for = clock - (release.paused_at or clock)
+            is_lost = release.lost_authority or await find_loss(connection, release) is not None
             resumed = replace(
-                release,
+                acting_for(release, actor) if is_lost else release,
                 state=State.RUNNING if release.applied else State.SCHEDULED,
                 reason=None,
                 paused_at=None,

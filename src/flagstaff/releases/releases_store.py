@@ -13,6 +13,7 @@ from flagstaff.database import tables
 from flagstaff.database.clock import DatabaseNow
 from flagstaff.database.windows import Listing
 from flagstaff.metrics.request_metrics import Measure
+from flagstaff.releases.authority_store import lacks_authority
 from flagstaff.releases.plans import Action, Guard, Step, Threshold, WhenLate
 from flagstaff.releases.releases import OPEN_STATES, Alarm, Applied, Arms, Release, State
 from flagstaff.values.errors import not_found
@@ -43,6 +44,11 @@ _wanting = (
         ),
     )
     .order_by(_columns.due_at)
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+)
+_lost = (
+    sa.select(_columns.id)
+    .where(_columns.state.in_((State.SCHEDULED, State.RUNNING)), lacks_authority())
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
 _observed = sa.select(_columns.id, _columns.updated_at).where(
@@ -109,6 +115,11 @@ async def list_wanting(connection: AsyncConnection, limit: int) -> list[UUID]:
     return list((await connection.execute(_wanting, {"limit": limit})).scalars())
 
 
+async def list_lost(connection: AsyncConnection, limit: int) -> list[UUID]:
+    """The releases that go on, although their authors may not change the flag any more."""
+    return list((await connection.execute(_lost, {"limit": limit})).scalars())
+
+
 async def list_observed(connection: AsyncConnection) -> dict[UUID, datetime]:
     """The releases for which evaluations and events are to be counted, with the time of their last change."""
     return {row.id: row.updated_at for row in await connection.execute(_observed)}
@@ -129,7 +140,8 @@ async def update_release(connection: AsyncConnection, release: Release) -> None:
     """Update a release's mutable fields."""
     row = _row(release)
     mutable = ("state", "reason", "applied", "alarms", "counts_from", "due_at", "paused_at", "ended_at", "mark")
-    values = {name: row[name] for name in (*mutable, "updated_at")}
+    authority = ("author_id", "author_email", "token_id", "token_name", "lost_authority")
+    values = {name: row[name] for name in (*mutable, *authority, "updated_at")}
     await connection.execute(_update, {"of_release": release.id, **values})
 
 

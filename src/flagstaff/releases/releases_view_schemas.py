@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from flagstaff.api.actor_schemas import TokenNameOut
 from flagstaff.api.entity_tags import TaggedOut
 from flagstaff.api.schemas import Moment, Uuid
 from flagstaff.http.response_models import ResponseModel
@@ -80,10 +81,11 @@ class ThresholdOut(ResponseModel):
 
 
 class ReleaseAuthor(ResponseModel):
-    """The account that made the release, and for which it acts."""
+    """The account for which the release acts: it made it, or has resumed it after its author had lost the right."""
 
     id: Uuid | None
     email: str | None
+    token: TokenNameOut | None = Field(description="The access token that the account used, if any.")
 
 
 class ReleaseOut(TaggedOut):
@@ -160,7 +162,11 @@ def view_release(release: Release) -> dict[str, Any]:
         "when_late": release.when_late,
         "state": release.state,
         "reason": release.reason,
-        "author": {"id": release.author_id, "email": release.author_email},
+        "author": {
+            "id": release.author_id,
+            "email": release.author_email,
+            "token": release.token_id and {"id": release.token_id, "name": release.token_name},
+        },
         "applied": [
             {
                 "step": each.step,

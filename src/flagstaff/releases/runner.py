@@ -4,10 +4,11 @@ Each instance looks. A step is applied in the transaction that notes it, while t
 applied once, whoever is first and whoever ends when. The database's clock decides.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from time import monotonic
 from uuid import UUID
 
 import structlog
@@ -17,12 +18,14 @@ from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.metrics import metrics_store
 from flagstaff.projects import projects_store
 from flagstaff.projects.access import FlagPath
 from flagstaff.releases import flag_changes_store, observations_store, releases_store
+from flagstaff.releases.authority_store import find_loss
+from flagstaff.releases.conflicts import find_conflict
 from flagstaff.releases.creation_checks import require_rollout
-from flagstaff.releases.flag_changes_store import MadeChange
 from flagstaff.releases.guardian import actor_of, write_release
 from flagstaff.releases.judging import find_hold
 from flagstaff.releases.observations import Observations
@@ -36,6 +39,8 @@ log = structlog.get_logger(__name__)
 RUN_SECONDS = 0.5
 HELD_SECONDS, FAILED_SECONDS = 2.0, 30.0
 """After how long a release is looked at again whose step is held back, and one that could not be advanced."""
+AUTHORITY_SECONDS = 2.0
+"""The time between two looks at the authority of all releases, which each step requires once more."""
 _AT_ONCE = 100
 _CHANGES_AT_ONCE = 200
 _TRANSIENT = (Code.UNAVAILABLE, Code.LIMITED)
@@ -59,12 +64,14 @@ class Runner:
     now: Callable[[], datetime]
     flags: Flags
     rules: Rules
+    _authority_at: float = field(default=0.0, init=False)
 
     async def run_due(self) -> None:
-        """Advance each release that is due, and each whose flag was changed. One that fails does not stop others."""
-        async with self.database.query() as connection:
-            wanting = await releases_store.list_wanting(connection, _AT_ONCE)
-        for release_id in wanting:
+        """Advance each release that is due, or whose flag was changed, and pause those that lost their authority.
+
+        One that fails does not stop others.
+        """
+        for release_id in await self._list_wanting():
             try:
                 await self._advance(release_id)
             except Exception as error:
@@ -72,6 +79,14 @@ class Runner:
                     raise
                 log.exception("release_not_advanced", release=str(release_id))
                 await self._look_later(release_id, FAILED_SECONDS)
+
+    async def _list_wanting(self) -> list[UUID]:
+        async with self.database.query() as connection:
+            wanting = await releases_store.list_wanting(connection, _AT_ONCE)
+            if monotonic() >= self._authority_at:
+                wanting += await releases_store.list_lost(connection, _AT_ONCE)
+                self._authority_at = monotonic() + AUTHORITY_SECONDS
+        return wanting
 
     async def _advance(self, release_id: UUID) -> None:
         async with self.database.read() as connection:
@@ -111,10 +126,8 @@ class Runner:
 
     async def _advance_locked(self, transaction: Transaction, before: Release, counted: Observations | None) -> None:
         connection = transaction.connection
-        if await projects_store.open_project_for_update(connection, before.project_id) is None:
-            return
-        release = await releases_store.find_release(connection, before.id)
-        if release is None or not release.is_open or release.updated_at != before.updated_at:
+        release = await _open_unchanged(connection, before)
+        if release is None:
             return
         path = FlagPath(release.project_id, release.environment_id, release.flag_id)
         flag = await flags_store.get_flag(connection, release.project_id, release.environment_id, release.flag_id)
@@ -128,6 +141,10 @@ class Runner:
             release = replace(release, mark=made[-1].number)
             await releases_store.update_release(connection, release)
         if len(made) == _CHANGES_AT_ONCE or release.state is State.PAUSED:
+            return
+        loss = await _find_lasting_loss(connection, release)
+        if loss is not None:
+            await self._pause_lost(transaction, release, loss, clock)
             return
         if release.next_step is None:
             await self._end(transaction, release, clock)
@@ -198,6 +215,12 @@ class Runner:
         actor = actor_of(release)
         await write_release(transaction, actor, "release.paused", release, paused.with_due(clock), self.now())
 
+    async def _pause_lost(self, transaction: Transaction, release: Release, loss: str, clock: datetime) -> None:
+        """Pause a release that may not act for its author any more. Its guards go on."""
+        paused = replace(release, state=State.PAUSED, reason=loss, paused_at=clock, lost_authority=True)
+        actor = actor_of(release)
+        await write_release(transaction, actor, "release.paused", release, paused.with_due(clock), self.now())
+
     async def _end(self, transaction: Transaction, release: Release, clock: datetime) -> None:
         if release.due_at is None or release.due_at > clock:
             return
@@ -210,10 +233,8 @@ class Runner:
         with suppress(Error):  # such as of a flag that was deleted, and its release with it
             async with self.database.shared_transaction() as transaction:
                 connection = transaction.connection
-                if await projects_store.open_project_for_update(connection, before.project_id) is None:
-                    return
-                release = await releases_store.find_release(connection, before.id)
-                if release is None or not release.is_open or release.updated_at != before.updated_at:
+                release = await _open_unchanged(connection, before)
+                if release is None:
                     return
                 clock = await releases_store.read_clock(connection)
                 place = release.next_step or 0
@@ -222,9 +243,27 @@ class Runner:
                 await write_release(transaction, actor_of(release), "release.failed", release, failed, self.now())
 
 
+async def _open_unchanged(connection: Connection, before: Release) -> Release | None:
+    """Return a release, with its project locked; None if it was changed or has ended since it was read."""
+    if await projects_store.open_project_for_update(connection, before.project_id) is None:
+        return None
+    release = await releases_store.find_release(connection, before.id)
+    is_same = release is not None and release.is_open and release.updated_at == before.updated_at
+    return release if is_same else None
+
+
+async def _find_lasting_loss(connection: Connection, release: Release) -> str | None:
+    """Say why a release may not act any more. If it may, its token is not revoked before the transaction ends."""
+    if release.token_id is not None:
+        await access_tokens_store.hold_token(connection, release.token_id)
+    return await find_loss(connection, release)
+
+
 async def _has_work(connection: Connection, release: Release, counted: Observations | None) -> bool:
-    """Return whether there is something to write: somebody has changed the flag, or a step or the end has come."""
+    """Return whether there is something to write: a change of the flag, a right that was lost, a step, or the end."""
     if await flag_changes_store.list_made_since(connection, release.flag_id, release.mark, 1):
+        return True
+    if release.state is not State.PAUSED and await find_loss(connection, release) is not None:
         return True
     clock = await releases_store.read_clock(connection)
     if release.next_step is None:
@@ -255,32 +294,3 @@ def find_due(release: Release, clock: datetime) -> Due | None:
         folded.append(step)
         step += 1
     return Due(step, tuple(folded), release.due_of(step), is_late=is_late)
-
-
-def find_conflict(release: Release, made: Sequence[MadeChange]) -> str | None:
-    """Say what somebody else has changed that the release changes too; None if nothing.
-
-    Before its first step a release has changed nothing yet: only turning the flag off, or archiving it, counts then.
-    """
-    for each in made:
-        if each.release_id == release.id:
-            continue
-        who = each.actor_email or "The command line"
-        kind, _, verb = each.action.partition(".")
-        if kind == "rule":
-            if release.changes_rules and release.applied:
-                return f"{who} changed a rule of the flag, and this release changes rules too."
-            continue
-        if kind != "flag":
-            continue
-        if verb == "archived":
-            return f"{who} archived the flag."
-        before, after = each.before or {}, each.after or {}
-        if before.get("enabled") and not after.get("enabled"):
-            return f"{who} turned the flag off."
-        if not release.applied:
-            continue
-        fields = sorted(name for name in release.fields if before.get(name) != after.get(name))
-        if fields:
-            return f"{who} changed {', '.join(fields)}, which this release changes too."
-    return None

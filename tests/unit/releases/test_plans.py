@@ -10,12 +10,13 @@ import pytest
 from flagstaff.flags.flags import Fallthrough, Flag
 from flagstaff.flags.variants import Variant
 from flagstaff.metrics.metrics import Better, Kind, Metric
+from flagstaff.releases.conflicts import find_conflict
 from flagstaff.releases.flag_changes_store import MadeChange
 from flagstaff.releases.judging import Hold, find_hold
 from flagstaff.releases.observations import Observations
 from flagstaff.releases.plans import Action, Guard, Step, WhenLate, plan
 from flagstaff.releases.releases import Applied, Arms, Release, State, arms_of
-from flagstaff.releases.runner import find_conflict, find_due
+from flagstaff.releases.runner import find_due
 from tests.support.builders import make_environment, make_flag
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -69,6 +70,9 @@ def release(*steps: Step, applied: tuple[Applied, ...] = (), state: State = Stat
         reason=None,
         author_id=None,
         author_email=None,
+        token_id=None,
+        token_name=None,
+        lost_authority=False,
         applied=applied,
         alarms=(),
         counts_from=NOW,

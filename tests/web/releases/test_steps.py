@@ -11,13 +11,11 @@ from flagstaff.database import tables
 from flagstaff.releases.runner import Runner
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, environment_path, flag_path
-from tests.support.members import join
 from tests.support.releases import (
     create_release,
     evaluate_users,
     read_release,
     release_path,
-    until,
     until_served,
     until_state,
     until_step,
@@ -242,14 +240,3 @@ async def test_the_releases_of_a_flag_go_with_it(ada: Caller, environment: Json,
     await create_release(ada, flag, {**NOW, "after_seconds": HOUR})
     assert (await ada.delete(flag_path(flag))).status_code == 204
     assert (await ada.get(f"{environment_path(environment)}/releases")).json() == []
-
-
-async def test_a_release_goes_on_when_its_author_has_left(
-    ada: Caller, eve: Caller, flag: Json, project: Json, flagstaff: Flagstaff
-) -> None:
-    await join(flagstaff, project, eve, "editor")
-    release = await create_release(eve, flag, {"at": soon(seconds=1), "changes": {"enabled": True}})
-    answer = await ada.delete(f"/api/projects/{project['id']}/members/{eve.account['id']}")
-    assert answer.status_code == 204
-    await until(lambda: get_flag(ada, flag), lambda found: found["enabled"])
-    assert (await until_state(ada, release, "done"))["author"]["email"] == "eve@example.com"
