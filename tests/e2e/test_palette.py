@@ -186,6 +186,24 @@ async def test_all_projects_are_found_from_any_page(ada: Person, staging: Json) 
     await expect(ada.page).to_have_url(re.compile(other["id"]))
 
 
+async def test_no_user_is_looked_up_in_place_of_a_project_that_is_still_being_loaded(
+    ada: Person, staging: Json
+) -> None:
+    other = await ada.api.create_project(name="Warehouse")
+    asked: asyncio.Future[Route] = asyncio.get_running_loop().create_future()
+    await ada.page.route("**/api/projects", lambda route: asked.set_result(route))  # noqa: PLW0108 -- not a builtin
+    await ada.page.goto(environment_page(staging))
+    await ada.sees_heading("Flags")
+    await open_palette(ada, "wareh")
+    projects = await asked
+    await ada.sees("Nothing found")
+    await ada.page.keyboard.press("Enter")
+    await projects.continue_()
+    await expect(selected(ada)).to_have_text("Warehouse")
+    await ada.page.keyboard.press("Enter")
+    await expect(ada.page).to_have_url(re.compile(other["id"]))
+
+
 async def test_a_question_mark_shows_the_keys_but_not_in_a_field(ada: Person, staging: Json) -> None:
     page = ada.page
     keys = page.get_by_role("dialog", name="Keyboard shortcuts")

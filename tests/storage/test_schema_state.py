@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.database import migrate as migrations
+from flagstaff.database import migration_transactions as migrations
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.database.migration_scripts import scripts
@@ -85,8 +85,8 @@ async def other(postgres_store: Store) -> AsyncIterator[asyncpg.Connection]:
 async def test_a_migration_waits_for_a_locked_table_only_for_a_while(
     postgres_store: Store, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrations, "_SHORT_LOCK_SECONDS", 0.01)
-    monkeypatch.setattr(migrations, "_GIVE_UP_SECONDS", 0)
+    monkeypatch.setattr(migrations, "SHORT_SECONDS", 0.01)
+    monkeypatch.setattr(migrations, "GIVE_UP_SECONDS", 0)
     async with other.transaction():
         await other.execute("LOCK TABLE instances IN ACCESS SHARE MODE")
         with pytest.raises(Error, match=r"another session has locked\. Nothing was changed") as refusal:
@@ -95,25 +95,27 @@ async def test_a_migration_waits_for_a_locked_table_only_for_a_while(
     assert await migrate_store(postgres_store, "0021") == known_revisions()[:20:-1]
 
 
-async def test_some_attempts_wait_until_postgresql_would_cancel_an_automatic_vacuum(
+async def test_a_migration_without_other_locks_waits_until_postgresql_would_cancel_an_automatic_vacuum(
     postgres_store: Store, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrations, "_SHORT_LOCK_SECONDS", 0.01)
-    monkeypatch.setattr(migrations, "_AGAIN_SECONDS", 0)
+    monkeypatch.setattr(migrations, "SHORT_SECONDS", 0.01)
+    monkeypatch.setattr(migrations, "AGAIN_SECONDS", 0)
     await migrate_store(postgres_store, "0026")
     began = time.monotonic()
     async with asyncio.TaskGroup() as tasks, other.transaction():
-        await other.execute("LOCK TABLE flags IN ACCESS SHARE MODE")
+        await other.execute("SET deadlock_timeout = '1ms'")
+        await other.execute("LOCK TABLE environments IN ACCESS SHARE MODE")
         migration = tasks.create_task(migrate_store(postgres_store, "0027"))
         while not await longest_wait(other) > timedelta(seconds=1):
             assert time.monotonic() - began < 10
+        await other.execute("SELECT FROM flags, projects")
     assert migration.result() == ["0027"]
 
 
 @pytest.mark.parametrize(
     ("patience", "requests_timeout", "migrations_timeout"),
     [
-        pytest.param(migrations._SHORT_LOCK_SECONDS, "1s", "10min", id="the migration gives way"),
+        pytest.param(migrations.SHORT_SECONDS, "1s", "10min", id="the migration gives way"),
         pytest.param(60, "10min", "1s", id="PostgreSQL ends the migration's transaction"),
     ],
 )
@@ -125,17 +127,32 @@ async def test_a_migration_and_a_request_that_need_each_others_tables_both_succe
     requests_timeout: str,
     migrations_timeout: str,
 ) -> None:
-    monkeypatch.setattr(migrations, "_SHORT_LOCK_SECONDS", patience)
+    monkeypatch.setattr(migrations, "SHORT_SECONDS", patience)
     await migrate_store(postgres_store, "0026")
     name = await other.fetchval("SELECT current_database()")
     await other.execute(f"ALTER DATABASE {name} SET deadlock_timeout = '{migrations_timeout}'")
     await other.execute(f"SET deadlock_timeout = '{requests_timeout}'")
     async with asyncio.TaskGroup() as tasks, other.transaction():
-        await other.execute("SELECT FROM environments")
+        await other.execute("SELECT FROM flags")
         migration = tasks.create_task(migrate_store(postgres_store, "0027"))
         while not await longest_wait(other):
             assert not migration.done()
-        await other.execute("SELECT FROM flags")  # a table that the migration has locked
+        await other.execute("SELECT FROM environments")  # a table that the migration has locked
+    assert migration.result() == ["0027"]
+
+
+async def test_a_request_that_reads_a_project_before_its_flags_waits_for_no_migration_that_waits_for_it(
+    postgres_store: Store, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "SHORT_SECONDS", 60)
+    await migrate_store(postgres_store, "0026")
+    async with asyncio.TaskGroup() as tasks, other.transaction():
+        await other.execute("SELECT FROM environments")
+        migration = tasks.create_task(migrate_store(postgres_store, "0027"))  # which changes flags first
+        while not await longest_wait(other):
+            assert not migration.done()
+        await other.execute("SET LOCAL lock_timeout = '1ms'")
+        await other.execute("SELECT FROM flags")
     assert migration.result() == ["0027"]
 
 

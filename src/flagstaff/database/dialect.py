@@ -22,8 +22,7 @@ _READERS_NICENESS = 5
 WAIT_SECONDS = 5
 _WITHOUT_TRANSACTIONS = "without_transactions"
 _MIGRATION_WAIT_SECONDS = 600
-# Longer than PostgreSQL's deadlock_timeout of a second, after which it cancels an automatic vacuum that holds a lock.
-PATIENT_LOCK_SECONDS = 1.5
+_LOCK_SECONDS = 1.5
 _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in this database
 
 
@@ -90,7 +89,7 @@ def migrating_engine(
     history: Path,
     *,
     journal_mode: str = "WAL",
-    lock_seconds: float = PATIENT_LOCK_SECONDS,
+    lock_seconds: float = _LOCK_SECONDS,
 ) -> AsyncEngine:
     """The engine for migrations: one transaction over all tables, which waits for any other such transaction.
 

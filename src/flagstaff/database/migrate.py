@@ -3,14 +3,11 @@
 With PostgreSQL, other versions may be serving meanwhile: schema_state.py says which can stay.
 """
 
-import asyncio
 import fcntl
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
@@ -20,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from flagstaff.database import dialect, driver_errors, newest_schema
 from flagstaff.database.driver_errors import translated_errors
+from flagstaff.database.migration_transactions import lock_tables, run_between_locks, run_once
 from flagstaff.database.schema_state import (
     is_newer_and_supported,
     known_revisions,
@@ -28,14 +26,9 @@ from flagstaff.database.schema_state import (
     require_encoding,
 )
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files
-from flagstaff.values.errors import Code, Error, unavailable
+from flagstaff.values.errors import Code, Error
 
 Result = TypeVar("Result")
-
-_GIVE_UP_SECONDS = 60
-_AGAIN_SECONDS = 1.0
-# Well below PostgreSQL's deadlock_timeout, after which it may end the transaction of an instance.
-_SHORT_LOCK_SECONDS = 0.25
 
 
 async def migrate(
@@ -60,25 +53,17 @@ async def migrate(
         found.require_configuration()
         if found.history_problem is not None:
             raise Error(Code.CONFLICT, f"The database was not migrated: {found.history_problem}")
-        if await _run(dialect.migrating_engine(None, *files), partial(_is_done, revision=revision)):
+        if await run_once(dialect.migrating_engine(None, *files), partial(_is_done, revision=revision)):
             return []
         # In WAL mode each file commits by itself, and a kill in between would leave only one of them migrated.
         with_journal = dialect.migrating_engine(None, *files, journal_mode="DELETE")
         try:
-            return await _run(with_journal, work)
+            return await run_once(with_journal, work)
         except sa.exc.OperationalError as error:
             if not driver_errors.is_in_use(error):
                 raise
             # Another process, such as a backup, has a file open, which keeps it in WAL mode.
-            return await _run(dialect.migrating_engine(None, *files), work)
-
-
-async def _run(engine: AsyncEngine, work: Callable[[sa.Connection], Result]) -> Result:
-    try:
-        async with engine.begin() as connection:
-            return await connection.run_sync(work)
-    finally:
-        await engine.dispose()
+            return await run_once(dialect.migrating_engine(None, *files), work)
 
 
 async def run_on_postgresql(database_url: str, data_directory: Path, work: Callable[[sa.Connection], Result]) -> Result:
@@ -88,33 +73,17 @@ async def run_on_postgresql(database_url: str, data_directory: Path, work: Calla
         Error: CONFLICT if the role lacks a right, UNAVAILABLE while the database cannot be reached or locked.
     """
     files = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
+
+    def make_engine(lock_seconds: float) -> AsyncEngine:
+        return dialect.migrating_engine(database_url, *files, lock_seconds=lock_seconds)
+
     with translated_errors():
-        return await _run_between_locks(database_url, files, work)
-
-
-async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[[sa.Connection], Result]) -> Result:
-    """Try until no other session holds a lock for long, so that the requests of running instances wait only shortly.
-
-    A transaction of theirs may hold the lock that a migration needs while it waits for one of the migration's. So the
-    migration gives way first, except in every fifth attempt, which waits until PostgreSQL would cancel an automatic
-    vacuum. In that one, PostgreSQL may end the other transaction instead, and its request fails with 503.
-    """
-    deadline = time.monotonic() + _GIVE_UP_SECONDS
-    waits = cycle([_SHORT_LOCK_SECONDS] * 4 + [dialect.PATIENT_LOCK_SECONDS])
-    while True:
         try:
-            return await _run(dialect.migrating_engine(url, *files, lock_seconds=next(waits)), work)
+            return await run_between_locks(make_engine, work)
         except sa.exc.DBAPIError as error:
             if driver_errors.lacks_right(error):
-                raise _no_right(url, error) from error
-            if not driver_errors.is_lock_timeout(error):
-                raise
-            if time.monotonic() > deadline:
-                raise unavailable(
-                    f"A migration has waited {_GIVE_UP_SECONDS} seconds for a table that another session has locked. "
-                    "Nothing was changed. pg_stat_activity shows the sessions: end the one that holds the lock."
-                ) from error
-        await asyncio.sleep(_AGAIN_SECONDS)
+                raise _no_right(database_url, error) from error
+            raise
 
 
 def _no_right(url: str, error: sa.exc.DBAPIError) -> Error:
@@ -172,6 +141,7 @@ def migrate_connection(connection: sa.Connection, revision: str, *, force: bool 
 
     from flagstaff.database.migration_scripts import configuration, record_oldest_supported  # noqa: PLC0415
 
+    lock_tables(connection)
     alembic = configuration()
     alembic.attributes["connection"] = connection
     if wanted > done:

@@ -32,11 +32,11 @@ export interface Here {
   readonly environmentId: string | null;
 }
 
-export function usePlaces({ projectId, environmentId }: Here): Group<Action>[] {
-  const flags = useFlagActions(projectId, environmentId);
-  const environments = useEnvironmentActions(projectId);
+export function usePlaces(here: Here): Group<Action>[] {
+  const flags = useFlagActions(here);
+  const environments = useEnvironmentActions(here);
   const projects = useProjectActions();
-  const pages = usePageActions(projectId, environmentId);
+  const pages = usePageActions(here);
   const administration = useAdministrationActions();
   const appearance = useAppearanceActions();
   return [
@@ -49,13 +49,19 @@ export function usePlaces({ projectId, environmentId }: Here): Group<Action>[] {
   ];
 }
 
-/** The users whom a query can mean. The server cannot tell whether they are known before it is asked about them. */
-export function useUserActions({ projectId, environmentId }: Here) {
+/**
+ * The users whom a query can mean. The server cannot tell whether they are known before it is asked about them, so any
+ * word can mean one. None is found before all places are loaded: it would be the first result, and stay selected when
+ * the place that is meant arrives.
+ */
+export function useUserActions(here: Here) {
+  const { projectId, environmentId } = here;
   const navigate = useNavigate();
-  const { data: environments } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled: projectId !== null });
-  const key = environments?.find((each) => each.id === environmentId)?.key;
+  const environments = useEnvironments(here);
+  const isLoading = [environments, useFlags(here), useQuery(projectsQuery)].some((each) => each.isLoading);
+  const key = environments.data?.find((each) => each.id === environmentId)?.key;
   return (query: string): Group<Action>[] => {
-    if (projectId === null) return [];
+    if (projectId === null || isLoading) return [];
     const actions = meantBy(query).map((person) => ({
       id: `user-${Object.keys(person).join()}`,
       label: person.email === undefined ? people.paletteId(person.id ?? "") : people.paletteEmail(person.email),
@@ -71,11 +77,22 @@ export function useUserActions({ projectId, environmentId }: Here) {
   };
 }
 
-function useFlagActions(projectId: string | null, environmentId: string | null): Action[] {
-  const navigate = useNavigate();
+function useEnvironments({ projectId }: Here) {
+  return useQuery({ ...environmentsQuery(projectId ?? ""), enabled: projectId !== null });
+}
+
+function useFlags({ projectId, environmentId }: Here) {
   const path = { project_id: projectId ?? "", env_id: environmentId ?? "" };
-  const { data } = useQuery({ ...flagsQuery(path), enabled: environmentId !== null });
-  const { data: favourites } = useQuery({ ...favouritesQuery(path.project_id), enabled: projectId !== null });
+  return useQuery({ ...flagsQuery(path), enabled: environmentId !== null });
+}
+
+function useFlagActions(here: Here): Action[] {
+  const navigate = useNavigate();
+  const { data } = useFlags(here);
+  const { data: favourites } = useQuery({
+    ...favouritesQuery(here.projectId ?? ""),
+    enabled: here.projectId !== null,
+  });
   return useMemo(
     () =>
       favouritesFirst(data ?? [], new Set(favourites), (flag) => flag).map((flag) => ({
@@ -93,17 +110,17 @@ function useFlagActions(projectId: string | null, environmentId: string | null):
   );
 }
 
-function useEnvironmentActions(projectId: string | null): Action[] {
+function useEnvironmentActions(here: Here): Action[] {
   const navigate = useNavigate();
   const flag = useShownFlag();
-  const { data } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled: projectId !== null });
+  const { data } = useEnvironments(here);
   return (data ?? []).map((each) => ({
     id: each.id,
     label: palette.switchTo(each.name),
     description: each.key,
     leftSection: each.critical ? <IconBroadcast size={18} /> : <IconFlask size={18} />,
     onClick: () => {
-      const params = { projectId: projectId ?? "", environmentId: each.id };
+      const params = { projectId: here.projectId ?? "", environmentId: each.id };
       return flag
         ? navigate({ to: BY_KEY, params: { ...params, ...flag.params }, search: flag.page })
         : navigate({ to: BASE, params });
@@ -122,7 +139,7 @@ function useProjectActions(): Action[] {
   }));
 }
 
-function usePageActions(projectId: string | null, environmentId: string | null): Action[] {
+function usePageActions({ projectId, environmentId }: Here): Action[] {
   const navigate = useNavigate();
   const params = { projectId: projectId ?? "", environmentId: environmentId ?? "" };
   const pages = [
