@@ -24,6 +24,7 @@ from flagstaff.releases.plans import Action
 from flagstaff.releases.releases import Alarm, Release, State, record_of
 from flagstaff.releases.statistics import split
 from flagstaff.releases.wording import SPLIT_WRONG, say_guard, say_threshold
+from flagstaff.values.errors import Error
 from flagstaff.values.moments import later_than
 
 log = structlog.get_logger(__name__)
@@ -53,7 +54,11 @@ class Guardian:
             try:
                 await self._act_for(release, verdict, place, metric)
             except Exception as error:
-                log.exception("release_guard_failed", release=str(release.id), metric=metric.key)
+                details = {"release": str(release.id), "metric": metric.key}
+                if isinstance(error, Error):  # expected, such as an outage
+                    log.warning("release_guard_failed", **details, reason=error.message)
+                else:
+                    log.exception("release_guard_failed", **details)
                 failures.append(error)
         if failures:
             raise failures[0]
