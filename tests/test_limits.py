@@ -82,6 +82,7 @@ TESTS: dict[str, list[str]] = {
         "web/accounts/test_forgot_password.py::test_beyond_the_limit_an_address_must_wait",
         "web/accounts/test_reset_password.py::test_beyond_60_in_a_minute_an_address_must_wait",
     ],
+    "unsubscribe-links": ["web/test_notifications.py::test_beyond_300_links_in_a_minute_an_address_must_wait"],
     "reset-mails": [
         "web/accounts/test_forgot_password.py::test_three_mails_go_out_in_half_an_hour_and_the_answer_stays_the_same"
     ],

@@ -16,6 +16,7 @@ NO_LIMITS = Limits(
     login_failures=None,
     account_failures=None,
     reset=None,
+    unsubscribe=None,
     api=None,
     trusted_proxies=(),
 )

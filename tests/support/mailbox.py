@@ -12,15 +12,20 @@ def read_outbox(data_directory: Path) -> list[EmailMessage]:
     return [message_from_bytes(path.read_bytes(), policy=policy.default) for path in paths]
 
 
+def text_of(mail: EmailMessage) -> str:
+    """The text of a mail."""
+    part = mail.get_body(("plain",))
+    assert part is not None
+    text: str = part.get_content()
+    return text
+
+
 def leads_to(mail: EmailMessage, page: str) -> bool:
     """Return whether a mail has a link with a token to a page."""
-    text = mail.get_body(("plain",))
-    return text is not None and f"/{page}?token=" in text.get_content()
+    return f"/{page}?token=" in text_of(mail)
 
 
 def reset_token(mail: EmailMessage, page: str = "reset-password") -> str:
     """Return the token in the link of a mail's text that leads to a page."""
-    text = mail.get_body(("plain",))
-    assert text is not None
-    (token,) = re.findall(rf"/{page}\?token=([\w.-]+)", text.get_content())
+    (token,) = re.findall(rf"/{page}\?token=([\w.-]+)", text_of(mail))
     return str(token)

@@ -13,6 +13,7 @@ from flagstaff.notifications.notifications_store import add_waiting, record_mail
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
+from tests.support.mailbox import text_of
 from tests.support.members import join, member_path
 from tests.support.releases import create_release, until_state
 from tests.support.sessions import PASSWORD, log_in
@@ -51,13 +52,6 @@ async def deliver(flagstaff: Flagstaff, clock: Clock) -> None:
     await do_now(flagstaff, "notifications")
     clock.advance(seconds=61)
     await do_now(flagstaff, "notifications")
-
-
-def text_of(mail: EmailMessage) -> str:
-    part = mail.get_body(("plain",))
-    assert part is not None
-    text: str = part.get_content()
-    return text
 
 
 @pytest.fixture
@@ -325,6 +319,12 @@ async def test_a_link_that_is_not_genuine_is_refused(client: Caller, token: str)
     answer = await client.post("/auth/unsubscribe", params={"token": token})
     assert answer.status_code == 400
     assert "token" in field_errors(answer) or "The link is incomplete" in answer.json()["detail"]
+
+
+async def test_beyond_300_links_in_a_minute_an_address_must_wait(client: Caller, clock: Clock) -> None:
+    answers = [await client.post("/auth/unsubscribe", params={"token": "guess"}) for _ in range(301)]
+    assert [answer.status_code for answer in answers] == 300 * [400] + [429]
+    assert int(answers[-1].headers["retry-after"]) > 0
 
 
 @pytest.mark.both_databases

@@ -11,9 +11,10 @@ from flagstaff.notifications.subscriptions_store import create_subscription
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
+from tests.support.mailbox import text_of
 from tests.support.members import join
 from tests.web.conftest import ReadMails, SignUp
-from tests.web.test_notifications import ReadNew, choose, deliver, settings_path, text_of
+from tests.web.test_notifications import ReadNew, choose, deliver, settings_path
 
 ONE = "must have environment_id, or environment_id and flag_id, or tag alone"
 

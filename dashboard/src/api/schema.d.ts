@@ -11798,6 +11798,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400"];
+            429: components["responses"]["429"];
             503: components["responses"]["503"];
         };
     };

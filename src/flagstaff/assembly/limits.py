@@ -18,6 +18,8 @@ _SDK_KEYS, _CLIENTS = 20_000, 20_000
 # times in a second. Those that say no id of their connection are limited by key and address.
 _STREAMS = RateLimit(20, 60)
 _UNNAMED_STREAMS = RateLimit(1_000, 60)
+# Mail programs open links for many readers from one address.
+_UNSUBSCRIBE = RateLimit(300, 60)
 _TASK = "shared-limits"
 
 
@@ -58,6 +60,7 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
         login_failures=_window(settings.login_failure_rate_limit, _ACCOUNT_KEYS),
         account_failures=_window(settings.account_failure_rate_limit, _ACCOUNT_KEYS),
         reset=_network_windows(settings.reset_rate_limit),
+        unsubscribe=_network_windows(_UNSUBSCRIBE),
         api=_window(settings.api_rate_limit, _ACCOUNT_KEYS),
         trusted_proxies=settings.trusted_proxies,
     )

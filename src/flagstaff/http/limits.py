@@ -64,6 +64,7 @@ class Limits:
     login_failures: SlidingWindow | None
     account_failures: SlidingWindow | None
     reset: NetworkWindows | None
+    unsubscribe: NetworkWindows | None
     api: SlidingWindow | None
     trusted_proxies: Sequence[IPv4Network | IPv6Network]
 

@@ -8,6 +8,7 @@ from fastapi import Depends, Query
 from pydantic import Field, StrictBool
 from starlette.responses import RedirectResponse, Response
 
+from flagstaff.api.admitted_routes import AdmittedRoute, admission
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
@@ -24,7 +25,7 @@ from flagstaff.notifications.unsubscribing import UNSUBSCRIBE_PAGE, UNSUBSCRIBE_
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 
-router = Router(tags=["Notifications"])
+router = Router(tags=["Notifications"], route_class=AdmittedRoute)
 _OF_PROJECT = "/api/projects/{project_id}/notifications"
 
 Service = Annotated[NotificationSettings, Depends(service(NotificationSettings))]
@@ -106,7 +107,12 @@ async def update_notifications(
     return tagged_response(_view(await settings.update_wanted(actor, project_id, given, precondition)))
 
 
-@router.post(UNSUBSCRIBE_PATH, status_code=204, responses=problems(400, 503))
+@router.post(
+    UNSUBSCRIBE_PATH,
+    status_code=204,
+    responses=problems(400, 429, 503),
+    dependencies=[Depends(admission(lambda limits: limits.unsubscribe))],
+)
 @writes(Caller.ANYONE, reports_revision=False, repeatable=False, lenient=True)
 async def unsubscribe(token: Token, settings: Service) -> Response:
     """Stop the mails about a project that go to the account of a link, as mail programs do (RFC 8058)."""

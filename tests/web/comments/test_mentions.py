@@ -9,10 +9,11 @@ from flagstaff.notifications.notifications_store import count_waiting
 from tests.support.api import Caller, Json, created, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
+from tests.support.mailbox import text_of
 from tests.support.members import join
 from tests.support.releases import create_release, release_path
 from tests.web.conftest import ReadMails, SignUp
-from tests.web.test_notifications import ReadNew, choose, deliver, text_of
+from tests.web.test_notifications import ReadNew, choose, deliver
 
 
 @pytest.fixture
