@@ -13,6 +13,7 @@ from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.accounts.confirmations import Confirmations
 from flagstaff.identity.accounts.email_verification import EmailVerification, VerificationTokens
+from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.identity.accounts.trusted_addresses import TrustedAddresses
 from flagstaff.identity.administration.administrators_service import Administrators
@@ -94,6 +95,10 @@ def build_identity(
         if await budget.take_for_warning(account.id):
             await mails.send_verification(account.email, token)
 
+    async def mail_warning(account: Account, warned: Warned) -> None:
+        if await budget.take_for_warning(account.id):
+            await mails.send_owner_warning(account.email, warned)
+
     accounts = Accounts(
         database,
         now,
@@ -127,6 +132,7 @@ def build_identity(
         identity.single_sign_on,
         instance,
         TrustedAddresses(database, now, tokens),
+        OwnerWarnings(database, foundation.supervisor, mail_warning),
         EmailVerification(accounts, VerificationTokens(foundation.secret_key), mail_verification),
     ]
     foundation.periodic_tasks.append(

@@ -10,7 +10,14 @@ import structlog
 
 from flagstaff.mail.digest import Digest, write_digest
 from flagstaff.mail.envelope import Mail
-from flagstaff.mail.transactional_mails import invitation, password_reset, token_created, verification, webhook_disabled
+from flagstaff.mail.transactional_mails import (
+    invitation,
+    owner_warning,
+    password_reset,
+    token_created,
+    verification,
+    webhook_disabled,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +48,10 @@ class Mailer:
     async def send_token_created(self, email: str, page: str) -> None:
         """Tell an account's owner that an access token was created, with the page that lists it."""
         await self._send(token_created, email, page=page)
+
+    async def send_owner_warning(self, email: str, warned: str) -> None:
+        """Tell an account's owner how it was changed or opened: a `Warned`."""
+        await self._send(owner_warning, email, warned=warned)
 
     async def send_webhook_disabled(self, email: str, host: str, page: str, reason: str) -> None:
         """Tell an administrator that a webhook of the instance was switched off: its host, its page, and the reason."""

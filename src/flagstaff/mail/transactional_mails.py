@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from flagstaff.identity.accounts.accounts import RESET_LIFETIME, VERIFICATION_LIFETIME
 from flagstaff.identity.accounts.emails import is_plain_address
+from flagstaff.identity.accounts.owner_warnings import Warned
 from flagstaff.mail.envelope import Mail, enclose, escape
 from flagstaff.projects.members.invitations import INVITATION_LIFETIME
 
@@ -117,6 +118,63 @@ _CREATED_HTML = """\
 <p>If it was you, there is nothing to do. If it wasn't, revoke the token there, and set a new password.</p>
 """
 
+_WARNING_TEXT = """\
+Hello,
+
+{event} at
+{public_url}
+
+If it was you, there is nothing to do. If it wasn't, set a new password, and
+look at the sessions and the second factors of your account, on this page:
+
+{link}
+"""
+
+_WARNING_HTML = """\
+<p>Hello,</p>
+<p>{event} at
+<a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
+<p>If it was you, there is nothing to do. If it wasn't, set a new password, and look at the sessions and the second
+factors of your account, on this page:<br>
+<a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
+"""
+
+_WARNINGS: Mapping[Warned, tuple[str, str]] = {
+    Warned.PASSWORD_CHANGED: (
+        "Your Flagstaff password was changed",
+        "the password of your Flagstaff account was changed",
+    ),
+    Warned.PASSWORD_RESET: (
+        "Your Flagstaff password was reset",
+        "the password of your Flagstaff account was reset with a link from a mail",
+    ),
+    Warned.APP_ADDED: (
+        "An authenticator app was added to your Flagstaff account",
+        "an authenticator app was added to your Flagstaff account",
+    ),
+    Warned.APP_REMOVED: (
+        "The authenticator app was removed from your Flagstaff account",
+        "the authenticator app was removed from your Flagstaff account",
+    ),
+    Warned.PASSKEY_ADDED: (
+        "A passkey was added to your Flagstaff account",
+        "a passkey was added to your Flagstaff account",
+    ),
+    Warned.PASSKEY_REMOVED: (
+        "A passkey was removed from your Flagstaff account",
+        "a passkey was removed from your Flagstaff account",
+    ),
+    Warned.RECOVERY_CODE_USED: (
+        "A recovery code of your Flagstaff account was used",
+        "a recovery code was used to sign in to your Flagstaff account",
+    ),
+    Warned.RECOVERY_CODES_RENEWED: (
+        "Your Flagstaff account has new recovery codes",
+        "new recovery codes were created for your Flagstaff account",
+    ),
+}
+"""The subject and the first words of the mail about each event."""
+
 
 _DISABLED_TEXT = """\
 Hello,
@@ -207,6 +265,13 @@ def token_created(*, sender: str, recipient: str, public_url: str, page: str, se
     values: dict[str, str | int] = {"public_url": public_url, "link": f"{public_url}{page}"}
     subject = "A new access token for your Flagstaff account"
     return _compose(sender, recipient, subject, _CREATED_TEXT, _CREATED_HTML, values, sent_at=sent_at)
+
+
+def owner_warning(*, sender: str, recipient: str, public_url: str, warned: str, sent_at: datetime) -> Mail:
+    """The mail that tells of a `Warned`; other arguments and errors are those of `password_reset`."""
+    subject, event = _WARNINGS[Warned(warned)]
+    values: dict[str, str | int] = {"public_url": public_url, "link": f"{public_url}/account", "event": event}
+    return _compose(sender, recipient, subject, _WARNING_TEXT, _WARNING_HTML, values, sent_at=sent_at)
 
 
 def webhook_disabled(

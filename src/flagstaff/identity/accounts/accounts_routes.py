@@ -22,6 +22,7 @@ from flagstaff.http.services import service, service_of
 from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.accounts.email_verification import EmailVerification
 from flagstaff.identity.accounts.login_attempts import counted_attempt
+from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.accounts.request_clients import Client, remember_client
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.identity.second_factors.second_factors_service import SecondFactors
@@ -204,6 +205,7 @@ async def reset_password(body: PasswordReset, request: Request, accounts: Servic
         client=widest_network(client),
     )
     remember_client(request, account, client)
+    service_of(request, OwnerWarnings).start(account.id, Warned.PASSWORD_RESET)
     return PlainTextResponse(_RESET_DONE)
 
 

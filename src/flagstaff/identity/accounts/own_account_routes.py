@@ -18,6 +18,7 @@ from flagstaff.http.responses import json_response
 from flagstaff.http.services import service_of
 from flagstaff.identity.accounts.accounts_routes import AccountOut, Service, Verification
 from flagstaff.identity.accounts.login_attempts import confirmed_password
+from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.accounts.request_clients import remember_client
 from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.values.moments import format_moment
@@ -105,4 +106,5 @@ async def change_password(
             origin=origin,
         )
     remember_client(request, account, client)
+    service_of(request, OwnerWarnings).start(account.id, Warned.PASSWORD_CHANGED)
     return json_response({"token": token})

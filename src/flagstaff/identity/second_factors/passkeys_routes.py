@@ -19,6 +19,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.accounts.login_attempts import confirmed_password
+from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.accounts.request_clients import Client
 from flagstaff.identity.second_factors.passkeys import Passkey
 from flagstaff.identity.second_factors.passkeys_service import Passkeys
@@ -80,6 +81,7 @@ class RequestOptionsOut(ResponseModel):
 
 
 Service = Annotated[Passkeys, Depends(service(Passkeys))]
+Warnings = Annotated[OwnerWarnings, Depends(service(OwnerWarnings))]
 
 
 def passkey_view(passkey: Passkey) -> dict[str, Any]:
@@ -117,9 +119,10 @@ async def begin_passkey(
     responses=problems(400, 401, 409, 413, 429, 503),
 )
 @writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
-async def register_passkey(body: NewPasskey, actor: CurrentActor, passkeys: Service) -> Response:
+async def register_passkey(body: NewPasskey, actor: CurrentActor, passkeys: Service, warnings: Warnings) -> Response:
     """Register the passkey that the browser has created: logins with the password need it or another second factor."""
     passkey, codes = await passkeys.register(actor, name=body.name, credential=body.credential)
+    warnings.start(passkey.account_id, Warned.PASSKEY_ADDED)
     return json_response({"passkey": passkey_view(passkey), "recovery_codes": codes}, 201)
 
 
@@ -131,12 +134,19 @@ async def register_passkey(body: NewPasskey, actor: CurrentActor, passkeys: Serv
 )
 @writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def remove_passkey(
-    passkey_id: Id, body: PasswordConfirmation, request: Request, actor: CurrentActor, passkeys: Service
+    passkey_id: Id,
+    body: PasswordConfirmation,
+    request: Request,
+    actor: CurrentActor,
+    passkeys: Service,
+    warnings: Warnings,
 ) -> Response:
     """Remove a passkey. The recovery codes end with the last second factor."""
     assert actor.email is not None
+    assert actor.account_id is not None
     async with confirmed_password(request, actor.email) as client:
         await passkeys.remove(actor, passkey_id, current_password=body.current_password, client=widest_network(client))
+    warnings.start(actor.account_id, Warned.PASSKEY_REMOVED)
     return no_content()
 
 

@@ -18,6 +18,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
 from flagstaff.identity.accounts.login_attempts import confirmed_password
+from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.accounts.request_clients import Client
 from flagstaff.identity.second_factors.code_verification import CodeProof
 from flagstaff.identity.second_factors.passkeys_routes import PasskeyOut, PasswordConfirmation, passkey_view
@@ -108,6 +109,7 @@ class RecoveryCodesOut(ResponseModel):
 
 
 Service = Annotated[SecondFactors, Depends(service(SecondFactors))]
+Warnings = Annotated[OwnerWarnings, Depends(service(OwnerWarnings))]
 
 
 @router.get(_TWO_FACTOR, response_model=TwoFactorOut, responses=problems(401, 503))
@@ -153,9 +155,14 @@ async def begin_totp(
     responses=problems(400, 401, 409, 413, 429, 503),
 )
 @writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
-async def confirm_totp(body: TotpConfirmation, actor: CurrentActor, second_factors: Service) -> Response:
+async def confirm_totp(
+    body: TotpConfirmation, actor: CurrentActor, second_factors: Service, warnings: Warnings
+) -> Response:
     """Enrol the app: every login with the password asks for a code from now on. Keep the recovery codes."""
-    return json_response({"recovery_codes": await second_factors.confirm_totp(actor, code=body.code)})
+    assert actor.account_id is not None
+    codes = await second_factors.confirm_totp(actor, code=body.code)
+    warnings.start(actor.account_id, Warned.APP_ADDED)
+    return json_response({"recovery_codes": codes})
 
 
 @router.post(
@@ -165,14 +172,18 @@ async def confirm_totp(body: TotpConfirmation, actor: CurrentActor, second_facto
     responses=problems(400, 401, 409, 413, 429, 503),
 )
 @writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
-async def disable_totp(body: TotpRemoval, request: Request, actor: CurrentActor, second_factors: Service) -> Response:
+async def disable_totp(
+    body: TotpRemoval, request: Request, actor: CurrentActor, second_factors: Service, warnings: Warnings
+) -> Response:
     """Remove the app and the recovery codes. A wrong current password counts as a failed login."""
     assert actor.email is not None
+    assert actor.account_id is not None
     proof = body.code_proof()
     async with confirmed_password(request, actor.email) as client:
         await second_factors.disable_totp(
             actor, current_password=body.current_password, proof=proof, client=widest_network(client)
         )
+    warnings.start(actor.account_id, Warned.APP_REMOVED)
     return no_content()
 
 
@@ -183,14 +194,16 @@ async def disable_totp(body: TotpRemoval, request: Request, actor: CurrentActor,
 )
 @writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def renew_recovery_codes(
-    body: PasswordConfirmation, request: Request, actor: CurrentActor, second_factors: Service
+    body: PasswordConfirmation, request: Request, actor: CurrentActor, second_factors: Service, warnings: Warnings
 ) -> Response:
     """Get new recovery codes; the previous ones end. A wrong current password counts as a failed login."""
     assert actor.email is not None
+    assert actor.account_id is not None
     async with confirmed_password(request, actor.email) as client:
         codes = await second_factors.renew_recovery_codes(
             actor, current_password=body.current_password, client=widest_network(client)
         )
+    warnings.start(actor.account_id, Warned.RECOVERY_CODES_RENEWED)
     return json_response({"recovery_codes": codes})
 
 
@@ -202,12 +215,20 @@ async def renew_recovery_codes(
 )
 @writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def log_in_with_second_factor(
-    body: SecondFactorLogin, request: Request, second_factors: Service, client: Client, origin: CurrentOrigin
+    body: SecondFactorLogin,
+    request: Request,
+    second_factors: Service,
+    warnings: Warnings,
+    client: Client,
+    origin: CurrentOrigin,
 ) -> Response:
     """Get a bearer token for `/api` with the challenge from `POST /auth/login` and a code or a passkey's answer.
 
     A challenge is valid for five minutes and can be used once. After a wrong proof (400) it can be sent again; a 401
     means that you must log in again.
     """
-    account = await second_factors.answer(challenge=body.challenge, proof=body.proof())
+    proof = body.proof()
+    account = await second_factors.answer(challenge=body.challenge, proof=proof)
+    if isinstance(proof, CodeProof) and proof.method is Method.RECOVERY_CODE:
+        warnings.start(account.id, Warned.RECOVERY_CODE_USED)
     return await open_session(request, account, origin, client)
