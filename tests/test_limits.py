@@ -198,6 +198,10 @@ TESTS: dict[str, list[str]] = {
         "services/test_history.py::test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_they_needed"
     ],
     "waiting-evaluations": ["unit/runtime/test_recorder.py::test_what_the_disk_has_no_room_for_is_dropped_and_counted"],
+    "write-ahead-log": [
+        "processes/test_lost_logs.py::test_changes_leave_the_log_within_seconds",
+        "storage/test_open_files.py::test_the_space_of_a_long_log_is_given_back",
+    ],
     "recorded-attributes": [
         (
             "web/history/test_attributes.py::"

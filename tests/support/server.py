@@ -34,12 +34,14 @@ class ServerProcess:
         command: Sequence[str] | None = None,
         ready: str = "/ready",
         internal_port: int | None = None,
+        options: Sequence[str] = (),
     ) -> None:
         """`environ` is added to the settings of the store and the ports; `open_files` lowers the system's limit.
 
         A start waits until `ready`, on the internal port if there is one, answers 200. `command`, such as COMMAND,
-        starts a new interpreter; without it, one that has imported Flagstaff is forked.
+        starts a new interpreter; without it, one that has imported Flagstaff is forked, with these options of `serve`.
         """
+        self._options = options
         self._open_files = open_files
         self._command = command
         self._ready = ready
@@ -98,7 +100,7 @@ class ServerProcess:
                 self._process = await asyncio.create_subprocess_exec(*command, stdout=log, stderr=log, env=environ)
                 return
             self._process = ForkedProcess(
-                ["serve"], environ=self._environ, output=log, errors=log, open_files=self._open_files
+                ["serve", *self._options], environ=self._environ, output=log, errors=log, open_files=self._open_files
             )
 
     async def wait(self) -> int:

@@ -28,6 +28,7 @@ from flagstaff.assembly.releases import build_releases
 from flagstaff.assembly.serving import build_serving
 from flagstaff.cluster.instances_store import CONFIRM_SECONDS
 from flagstaff.cluster.worker import Worker
+from flagstaff.database.sqlite.open_files import CHECKPOINT_SECONDS
 from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.settings import Settings
 
@@ -98,6 +99,8 @@ class Flagstaff:
                 "last-seen", LAST_USED_SECONDS, self._write_last_used, "stores when credentials were last used"
             )
         )
+        if not self.database.is_postgresql:
+            foundation.periodic_tasks.append(PeriodicTask("checkpoint", CHECKPOINT_SECONDS, self.database.checkpoint))
         history = self.history
         self.edge = Edge(
             foundation, self.serving, history.recorder, history.events, self.applications, self.cluster.lease
@@ -118,7 +121,7 @@ class Flagstaff:
             foundation.directory.warn_if_open()
             await migrate_unless_supported(self.database, foundation.settings)
             gather_spools_of(foundation.settings, workers=1)
-        self.database.record_files()
+        foundation.directory.note_files(await self.database.open_files())
         await self.serving.sdk_keys.start()
         await self.cluster.start()
         if foundation.telemetry:  # without a purpose: an instance of which its receiver hears nothing is ready
@@ -199,7 +202,7 @@ async def open_service(settings: Settings) -> AsyncIterator[Flagstaff]:
     flagstaff = Flagstaff(settings)
     try:
         await migrate_alone_unless_supported(flagstaff.database, settings)
-        flagstaff.database.record_files()
+        await flagstaff.database.open_files()
         yield flagstaff
     finally:
         await flagstaff.stop()

@@ -87,7 +87,13 @@ def serve(
         str | None,
         typer.Option("--workers", metavar="N", help="The number of processes, or `auto`; see FLAGSTAFF_WORKERS."),
     ] = None,
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss", help="Start although SQLite's files lack changes that were confirmed. Use it only once."
+        ),
+    ] = False,
 ) -> None:
     """Serve the API and the dashboard until SIGTERM or Ctrl-C; migrates the database first."""
     given = {} if workers is None else {"FLAGSTAFF_WORKERS": workers}
-    serving.serve(Settings.load({**os.environ, **given}), OpenTelemetry.load(os.environ))
+    serving.serve(Settings.load({**os.environ, **given}), OpenTelemetry.load(os.environ), accepts_loss=accept_loss)

@@ -9,6 +9,8 @@ from flagstaff.cli import server
 from flagstaff.cli.greeting import greet, is_first_start
 from flagstaff.cli.listeners import listen
 from flagstaff.cli.otel import require_sdk
+from flagstaff.database.data_directory import DataDirectory
+from flagstaff.database.sqlite.files import inspect_files
 from flagstaff.machine.cores import usable_cores
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry
@@ -25,10 +27,11 @@ def settings_table() -> str:
     return "Settings, all from the environment:\n\n" + "\n\n".join(lines)
 
 
-def serve(settings: Settings, open_telemetry: OpenTelemetry | None) -> None:
+def serve(settings: Settings, open_telemetry: OpenTelemetry | None, *, accepts_loss: bool = False) -> None:
     """Serve until SIGTERM, SIGINT or SIGHUP; a second SIGINT ends running requests at once.
 
-    `open_telemetry` says which traces and metrics are sent.
+    `open_telemetry` says which traces and metrics are sent. `accepts_loss` allows a start with SQLite's files that lack
+    confirmed changes.
 
     Raises:
         Error: UNAVAILABLE when it needs packages that are not installed; CONFLICT when the
@@ -37,6 +40,8 @@ def serve(settings: Settings, open_telemetry: OpenTelemetry | None) -> None:
     configure_logging(settings.log_format)
     if open_telemetry is not None:
         require_sdk()
+    if accepts_loss and settings.database_url is None:
+        _accept_loss(settings)
     workers = usable_cores() if settings.workers == "auto" else settings.workers
 
     is_first = is_first_start(settings)
@@ -55,6 +60,17 @@ def serve(settings: Settings, open_telemetry: OpenTelemetry | None) -> None:
         from flagstaff.cli.workers import serve_with_workers  # noqa: PLC0415 -- with ctypes, only where the settings ask
 
         serve_with_workers(settings, workers, signals, say_served, open_telemetry)
+
+
+def _accept_loss(settings: Settings) -> None:
+    directory = DataDirectory(settings.data_dir)
+    directory.prepare()
+    directory.lock()
+    try:
+        for name, lost in inspect_files(settings.data_dir).accept_loss().items():
+            log.warning("loss_accepted", file=name, changes=lost)
+    finally:
+        directory.unlock()
 
 
 def _warn(settings: Settings) -> None:

@@ -5,7 +5,7 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from flagstaff.values.errors import Code, Error
 
 log = structlog.get_logger(__name__)
 
-_LOCK_FILE = "server.lock"
+_LOCK_FILE = "server.lock"  # the process id of the server, and the files that it has open
 _SECRET_FILE = "secret-key"  # noqa: S105 - a name, not a secret
 _DRAFT = f"{_SECRET_FILE}.draft"
 _SECRET_MIN_LENGTH = 32
@@ -50,7 +50,7 @@ class DataDirectory:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            other = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+            other = os.pread(descriptor, 32, 0).decode(errors="replace").partition("\n")[0].strip()
             os.close(descriptor)
             raise Error(
                 Code.CONFLICT,
@@ -79,6 +79,31 @@ class DataDirectory:
         finally:
             os.close(descriptor)
         return False
+
+    def note_files(self, numbers: Mapping[str, int]) -> None:
+        """Write which files the server that has locked the folder has open: their numbers (inodes), by name.
+
+        The first of its processes does so, and the others have opened the same ones. If it fails, as on a full disk,
+        other processes do not notice that a file was replaced.
+        """
+        try:
+            with self._held(), (self.path / _LOCK_FILE).open("r+") as file:
+                if not _noted_files(file.read()):
+                    file.writelines(f"\n{name} {number}" for name, number in numbers.items())
+        except OSError as error:
+            log.warning("open_files_not_noted", error=error.strerror)
+
+    def find_replaced_file(self) -> str | None:
+        """The name of a file that the server that has locked the folder has open, and that is not there any more.
+
+        None if all are there, or if no server runs. Raises Error UNAVAILABLE if that cannot be determined.
+        """
+        try:
+            noted = _noted_files((self.path / _LOCK_FILE).read_text(errors="replace"))
+        except OSError:
+            return None
+        replaced = next((name for name, number in noted.items() if _number(self.path / name) != number), None)
+        return replaced if replaced is not None and self.is_locked() else None
 
     def _open_lock(self) -> int:
         try:
@@ -170,3 +195,17 @@ class DataDirectory:
             file.flush()
             os.fsync(file.fileno())
         draft.rename(path)
+
+
+def _noted_files(content: str) -> dict[str, int]:
+    """The numbers of the files that the lock names after the process id."""
+    _, *lines = content.splitlines() or [""]
+    pairs = [line.split() for line in lines]
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdecimal()}
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None

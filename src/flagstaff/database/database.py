@@ -28,6 +28,7 @@ from flagstaff.database.health import CONFIGURATION, HISTORY, StoreHealth
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions_store import FOUND, forget_found, record_committed
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.open_files import OpenFile
 from flagstaff.database.sqlite.turns import Turns
 from flagstaff.values.errors import Code, Error, unavailable, unconfirmed
 
@@ -52,6 +53,8 @@ _OF_NO_STATE = frozenset(
         Code.INTERNAL,
     }
 )
+
+_STORES = {CONFIGURATION: CONFIGURATION_FILE, HISTORY: HISTORY_FILE}
 
 _touch_configuration = sa.text("UPDATE alembic_version SET version_num = version_num")
 _layouts = tables.layouts
@@ -106,16 +109,17 @@ class Database:
     def __init__(self, url: str | None, data_directory: Path) -> None:
         """Opens no connection yet. `url` is a PostgreSQL server's; None means SQLite in the data directory."""
         self.is_postgresql = url is not None and dialect.is_postgresql(url)
+        self._files: dict[str, OpenFile] = {}
         if url is not None and self.is_postgresql:
             self._engines = postgresql_engines(url)
             self.reach: Reach | None = Reach(self._engines.writer)
             self._turns: Turns | None = None
         else:
-            self._engines = sqlite_engines(data_directory)
+            self._files = {name: OpenFile(data_directory / name) for name in (CONFIGURATION_FILE, HISTORY_FILE)}
+            self._engines = sqlite_engines(*self._files.values())
             self.reach, self._turns = None, Turns()
         self.health = StoreHealth(is_postgresql=self.is_postgresql)
         self._directory = data_directory
-        self._files: dict[str, tuple[int, int] | None] = {}
         self.instance = token_hex(8)  # distinguishes this process from others on the same database
         self._announce: Callable[[Committed], Awaitable[None]] | None = None
 
@@ -133,20 +137,30 @@ class Database:
         """True if the configuration's SQLite file does not exist."""
         return not self.is_postgresql and not (self._directory / CONFIGURATION_FILE).exists()
 
-    def record_files(self) -> None:
-        """Look at SQLite's files, and remember them so that `require_files` notices when one is deleted or replaced."""
-        self.health.look_for_history(self._directory)
-        if not self.is_postgresql:
-            self._files = {name: _identity(self._directory / name) for name in (CONFIGURATION_FILE, HISTORY_FILE)}
+    async def open_files(self) -> dict[str, int]:
+        """Open SQLite's files, so that `require_files` notices when one is deleted or replaced.
 
-    def require_files(self, *names: str) -> None:
-        """Raise Error UNAVAILABLE if a file is not the noted one any more: a restart would lose all later writes."""
-        for name in names:
-            if name in self._files and _identity(self._directory / name) != self._files[name]:
-                raise unavailable(
-                    f"{name} was deleted or replaced while the server was running. Nothing was changed. Stop the "
-                    "server, put the file back or restore a backup, and start it again."
-                )
+        Return the numbers (inodes) of those that stay open until `close`, by name.
+        """
+        self.health.look_for_history(self._directory)
+        for store, name in _STORES.items():
+            if file := self._files.get(name):
+                with translated_errors():
+                    await file.open(is_usable=self.health.up[store])
+        return {name: number for file in self._files.values() for name, number in file.numbers.items()}
+
+    def require_files(self, name: str) -> None:
+        """Raise Error UNAVAILABLE if a file or its log is not the one that is open: a restart would lose writes."""
+        if file := self._files.get(name):
+            file.require()
+
+    async def checkpoint(self) -> None:
+        """Move what is in SQLite's logs to their files, and note which of the files were deleted or replaced."""
+        for store, name in _STORES.items():
+            if file := self._files.get(name):
+                self.health.record_replacement(store, file.find_problem())
+                with suppress(Error), self.health.watching(store), translated_errors():
+                    self.health.log_bytes[store] = await file.checkpoint()
 
     def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection that reads the configuration in one consistent state.
@@ -305,6 +319,8 @@ class Database:
     async def close(self) -> None:
         """Close every pool."""
         async with AsyncExitStack() as stack:
+            for file in self._files.values():
+                stack.push_async_callback(file.close)
             for engine in set(self._engines):
                 stack.push_async_callback(engine.dispose)
 
@@ -318,15 +334,6 @@ async def attempt(transaction: Transaction, *, keep: bool) -> AsyncIterator[None
         if not keep:
             forget_found(transaction.connection)
             await savepoint.rollback()
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """A file's device and number, which a file of the same name does not share; None if there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _joined() -> Transaction | None:

@@ -5,7 +5,7 @@ a twentieth of the start.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from flagstaff.database.sqlite.commit_numbers import record_number
 from flagstaff.database.sqlite.connection_thread import BEGIN_TO_WRITE
 from flagstaff.database.sqlite.driver import create_engine
 from flagstaff.database.sqlite.files import existing
+from flagstaff.database.sqlite.open_files import LOG_BYTES
 
 READERS = 4
 _READERS_NICENESS = 5
@@ -31,18 +33,25 @@ def is_postgresql(url: str) -> bool:
     return url.startswith(("postgresql://", "postgres://"))
 
 
-def sqlite_engine(path: Path, *, write: bool, synchronous: str, is_quick: bool = False) -> AsyncEngine:
+def sqlite_engine(
+    path: Path, *, write: bool, synchronous: str, is_quick: bool = False, require: Callable[[], None] | None = None
+) -> AsyncEngine:
     """A pool of connections to a SQLite file in WAL mode. `is_quick` says that they read little at a time.
+
+    `require` raises what forbids to open another connection, such as that the file was replaced.
 
     Writers share one connection and take the file's write lock when they begin, so that no transaction fails half-way
     because it cannot get the lock. Readers see the state at their first query and never wait.
     """
+    is_synced = synchronous == "FULL"
     engine = create_engine(
         # Only migrations create the file: an empty one in place of one that is gone would hide the loss.
         existing(path),
         # Three threads that read long lists would otherwise get most of a core that they share with the event loop.
         # Quick reads, for which changes and requests wait, would in turn wait for all that other workers do.
         niceness=0 if write or is_quick else _READERS_NICENESS,
+        require=require,
+        record_number=partial(record_number, path.parent, path.name, is_synced=is_synced) if write else None,
         pool_size=1 if write else READERS,
         max_overflow=0,
         pool_timeout=WAIT_SECONDS,
@@ -56,6 +65,7 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str, is_quick: bool =
         cursor.execute(f"PRAGMA busy_timeout = {WAIT_SECONDS * 1000}")
         cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute(f"PRAGMA synchronous = {synchronous}")
+        cursor.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
         cursor.execute("PRAGMA foreign_keys = ON")
         if write:  # it waits only for the write lock, for which the driver does so
             cursor.execute("PRAGMA busy_timeout = 0")

@@ -1,12 +1,12 @@
 """The engines of a database, each with its pool of connections."""
 
-from pathlib import Path
+from functools import partial
 from typing import NamedTuple
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from flagstaff.database import dialect
-from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.open_files import OpenFile
 
 
 class Engines(NamedTuple):
@@ -28,19 +28,18 @@ def postgresql_engines(url: str) -> Engines:
     return Engines(reader, dialect.without_transactions(writer), writer, reader, writer)
 
 
-def sqlite_engines(directory: Path) -> Engines:
-    """The engines of SQLite's two files in a directory. No connection is opened yet."""
-    configuration, history = directory / CONFIGURATION_FILE, directory / HISTORY_FILE
+def sqlite_engines(configuration: OpenFile, history: OpenFile) -> Engines:
+    """The engines of SQLite's two files. No connection is opened yet, and none after a file was replaced."""
+    make_configuration = partial(
+        dialect.sqlite_engine, configuration.path, synchronous="FULL", require=configuration.require
+    )
+    make_history = partial(dialect.sqlite_engine, history.path, synchronous="NORMAL", require=history.require)
     # The history has its own file, in which its tables have no schema.
     of_history = {"schema_translate_map": {"history": None}}
-    history_reader = dialect.sqlite_engine(history, write=False, synchronous="NORMAL")
-    history_writer = dialect.sqlite_engine(history, write=True, synchronous="NORMAL")
     return Engines(
-        reader=dialect.sqlite_engine(configuration, write=False, synchronous="FULL"),
-        querier=dialect.without_transactions(
-            dialect.sqlite_engine(configuration, write=False, synchronous="FULL", is_quick=True)
-        ),
-        writer=dialect.sqlite_engine(configuration, write=True, synchronous="FULL"),
-        history_reader=history_reader.execution_options(**of_history),
-        history_writer=history_writer.execution_options(**of_history),
+        reader=make_configuration(write=False),
+        querier=dialect.without_transactions(make_configuration(write=False, is_quick=True)),
+        writer=make_configuration(write=True),
+        history_reader=make_history(write=False).execution_options(**of_history),
+        history_writer=make_history(write=True).execution_options(**of_history),
     )

@@ -26,7 +26,7 @@ class StoreHealth:
 
     Damage is remembered until the process ends, because what was read without an error says nothing about the rest. A
     store that refuses writes takes them again as soon as one succeeds, and one that lacks tables is complete as soon as
-    all are found.
+    all are found. `log_bytes` is how much of the write-ahead log of each of SQLite's files is not in the file yet.
     """
 
     def __init__(self, *, is_postgresql: bool) -> None:
@@ -35,14 +35,14 @@ class StoreHealth:
         self._damaged: dict[str, str] = {}
         self._refusing: dict[str, str] = {}
         self._incomplete: dict[str, str] = {}
+        self._replaced: set[str] = set()
+        self.log_bytes = {} if is_postgresql else dict.fromkeys(_FILES, 0)
 
     @property
     def up(self) -> dict[str, bool]:
         """The state of each store: True while it is there and not known to be damaged."""
-        return {
-            CONFIGURATION: CONFIGURATION not in self._damaged and CONFIGURATION not in self._incomplete,
-            HISTORY: HISTORY not in self._damaged and HISTORY not in self._incomplete and self._missing is None,
-        }
+        down = {*self._damaged, *self._incomplete, *self._replaced, *({HISTORY} if self._missing else ())}
+        return {store: store not in down for store in (CONFIGURATION, HISTORY)}
 
     @property
     def is_refusing_writes(self) -> bool:
@@ -53,6 +53,13 @@ class StoreHealth:
         """Export the state of each store."""
         metrics.add_labelled_gauge(
             "store_up", "Whether the store exists and is undamaged: 1 or 0.", "store", lambda: self.up, min
+        )
+        metrics.add_labelled_gauge(
+            "log_bytes",
+            "Bytes of the write-ahead log of a SQLite file that are not in the file yet.",
+            "store",
+            lambda: self.log_bytes,
+            max,
         )
         metrics.add_gauge(
             "writes_refused",
@@ -124,6 +131,16 @@ class StoreHealth:
                 )
             elif self._incomplete.pop(store, None) is not None:
                 log.info("database_complete", store=store)
+
+    def record_replacement(self, store: str, problem: str | None) -> None:
+        """Note whether one of a store's files was deleted or replaced, after all were looked at."""
+        if problem is None:
+            if store in self._replaced:
+                log.info("database_file_returned", store=store)
+            self._replaced.discard(store)
+        elif store not in self._replaced:
+            log.error("database_file_replaced", store=store, reason=problem)
+            self._replaced.add(store)
 
     def _record_absence(self, store: str, reason: str) -> str:
         message = f"The database lacks tables of the {store}: {reason}. Restore a backup"

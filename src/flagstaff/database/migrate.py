@@ -25,6 +25,7 @@ from flagstaff.database.schema_state import (
     present_revision,
     require_encoding,
 )
+from flagstaff.database.sqlite.commit_numbers import forget_number
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files
 from flagstaff.values.errors import Code, Error
 
@@ -51,6 +52,9 @@ async def migrate(
     with translated_errors(), _alone(data_directory):
         found = inspect_files(data_directory)
         found.require_configuration()
+        if found.are_new:
+            for file in files:
+                forget_number(data_directory, file.name)
         if found.history_problem is not None:
             raise Error(Code.CONFLICT, f"The database was not migrated: {found.history_problem}")
         if await run_once(dialect.migrating_engine(None, *files), partial(_is_done, revision=revision)):

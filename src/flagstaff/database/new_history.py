@@ -16,6 +16,7 @@ from flagstaff.database.files import sync_directory
 from flagstaff.database.health import HISTORY
 from flagstaff.database.migrate import migrate, migrate_connection, run_on_postgresql
 from flagstaff.database.schema_state import known_revisions, missing_tables, present_revision
+from flagstaff.database.sqlite.commit_numbers import forget_number
 from flagstaff.database.sqlite.files import COMPANIONS, HISTORY_FILE, Files, State, find_damage, inspect_files
 from flagstaff.values.errors import Code, Error
 
@@ -38,6 +39,7 @@ async def begin_new_history(directory: Path, now: datetime) -> Path | None:
         made = Path(folder) / HISTORY_FILE
         _number_from(made, now)
         aside = _set_aside(directory, now)
+        forget_number(directory, HISTORY_FILE)
         made.rename(directory / HISTORY_FILE)
         sync_directory(directory)
     return aside

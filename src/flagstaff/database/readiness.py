@@ -44,6 +44,9 @@ class Readiness:
 
     async def _check_stores(self) -> dict[str, str]:
         """Return the problems of the configuration and of the history."""
+        replaced = self._replaced_files()
+        if CONFIGURATION in replaced:  # nothing is read from it, unless a connection is open already
+            return {**self.database.health.problems(), **replaced}
         try:
             async with asyncio.timeout(DATABASE_SECONDS):
                 is_usable = await is_supported(self.database)
@@ -56,11 +59,10 @@ class Readiness:
             message = "The database is not at a revision that this version can serve from. Run: flagstaff migrate"
             return self._of_both(message)
         self.database.health.record_tables(missing)
-        return {**self.database.health.problems(), **self._replaced_files()}
+        return {**self.database.health.problems(), **replaced}
 
     def _of_both(self, message: str) -> dict[str, str]:
-        replaced = self._replaced_files()
-        return {store: replaced.get(store, message) for store in _FILES}
+        return {**dict.fromkeys(_FILES, message), **self._replaced_files()}
 
     def _replaced_files(self) -> dict[str, str]:
         replaced = {}

@@ -1,7 +1,7 @@
 """Reads a whole database, also while a server is running: one consistent state, some rows at a time."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -11,7 +11,13 @@ from flagstaff.database import maintenance
 from flagstaff.database.backup.forms import BATCH_ROWS, Row, TableForm, newest_forms
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.schema_state import known_revisions, present_revision
-from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.commit_numbers import count_lost, find_confirmed
+from flagstaff.database.sqlite.files import (
+    CONFIGURATION_FILE,
+    HISTORY_FILE,
+    describe_loss,
+    require_files_of_server,
+)
 from flagstaff.database.tables import HISTORY
 from flagstaff.values.errors import Code, Error
 
@@ -59,12 +65,15 @@ async def open_dump(url: str | None, data_directory: Path, *, with_history: bool
     """Hold the current state of a database until the block ends.
 
     Raises:
-        Error: NOT_FOUND when there is no database, CONFLICT when it is not at this version's revision, UNAVAILABLE when
-            it cannot be reached.
+        Error: NOT_FOUND when there is no database, CONFLICT when it is not at this version's revision or when SQLite's
+            files lack changes that a server has confirmed, UNAVAILABLE when it cannot be reached.
     """
+    names = (CONFIGURATION_FILE, HISTORY_FILE) if with_history else (CONFIGURATION_FILE,)
+    confirmed = {} if url else {name: find_confirmed(data_directory, name) for name in names}
     configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
-    with translated_errors():
+    with translated_errors(), _files_of_server(url, data_directory):
         async with maintenance.frozen(url, configuration, history) as connection:
+            await _require_all(connection, confirmed)
             revision = await connection.run_sync(present_revision)
             if revision is None:
                 raise Error(Code.NOT_FOUND, "There is nothing to read: the database has no Flagstaff tables.")
@@ -74,6 +83,25 @@ async def open_dump(url: str | None, data_directory: Path, *, with_history: bool
             await maintenance.keep_definitions(connection, [form.clause() for form in dump.forms])
             await dump.count()
             yield dump
+
+
+@contextmanager
+def _files_of_server(url: str | None, data_directory: Path) -> Iterator[None]:
+    """Raise Error CONFLICT before and after reading unless the files are those that a running server has open."""
+    if url is None:
+        require_files_of_server(data_directory)
+    yield
+    if url is None:
+        require_files_of_server(data_directory)
+
+
+async def _require_all(connection: AsyncConnection, confirmed: Mapping[str, int | None]) -> None:
+    """Raise Error CONFLICT unless SQLite's files have every commit that had been confirmed before."""
+    for name, number in confirmed.items():
+        schema = HISTORY if name == HISTORY_FILE else "main"
+        found = (await connection.exec_driver_sql(f"PRAGMA {schema}.user_version")).scalar_one()
+        if lost := count_lost(number, found):
+            raise Error(Code.CONFLICT, f"{describe_loss(name, lost)} To see what to do, run: flagstaff doctor")
 
 
 def _not_readable(revision: str) -> Error:

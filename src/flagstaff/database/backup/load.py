@@ -11,6 +11,7 @@ from flagstaff.database.backup.forms import Progress, Source, TableForm, newest_
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.migrate import migrate_connection
 from flagstaff.database.schema_state import known_revisions, present_revision
+from flagstaff.database.sqlite.commit_numbers import forget_number
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.values.errors import Code, Error
 
@@ -42,6 +43,9 @@ async def load(
                 await connection.run_sync(migrate_connection, "head")
     finally:
         await engine.dispose()
+    if url is None:
+        for name in (CONFIGURATION_FILE, HISTORY_FILE):
+            forget_number(data_directory, name)
 
 
 def check_revision(revision: str) -> None:

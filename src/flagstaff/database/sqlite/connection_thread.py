@@ -13,6 +13,8 @@ from queue import SimpleQueue
 from time import monotonic, perf_counter, sleep
 from typing import Any, NamedTuple
 
+from flagstaff.database.sqlite.commit_numbers import NumberedCommits
+
 _ROWS_AT_ONCE = 16  # with the longest values: a third of a megabyte
 BEGIN_TO_WRITE = "BEGIN IMMEDIATE"
 WRITE_LOCK_SECONDS = 5.0
@@ -98,10 +100,13 @@ def begin_transaction(connection: sqlite3.Connection, statement: str) -> None:
         sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - no secret
 
 
-def commit(connection: sqlite3.Connection) -> None:
+def commit(connection: sqlite3.Connection, commits: NumberedCommits | None) -> None:
     """Commit. SQLite leaves the transaction open after some errors; it is rolled back, so that nothing can store it."""
     try:
-        connection.commit()
+        if commits is None:
+            connection.commit()
+        else:
+            commits.commit(connection)
     except sqlite3.Error:
         with suppress(sqlite3.Error):  # whoever gets the connection next rolls back first
             connection.rollback()

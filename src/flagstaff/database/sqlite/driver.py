@@ -23,6 +23,7 @@ from sqlalchemy.dialects.sqlite.aiosqlite import (
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.util.concurrency import await_
 
+from flagstaff.database.sqlite.commit_numbers import NumberedCommits
 from flagstaff.database.sqlite.connection_thread import (
     Call,
     Outcome,
@@ -115,8 +116,11 @@ class Connection:
     SQLAlchemy drops a connection that is returned to a pool after the engine was disposed of.
     """
 
-    def __init__(self, path: Path | str, *, niceness: int = 0) -> None:
-        """Opens no file yet."""
+    def __init__(
+        self, path: Path | str, *, niceness: int = 0, record_number: Callable[[int], None] | None = None
+    ) -> None:
+        """Opens no file yet. Commits are numbered if `record_number` takes their numbers (commit_numbers.py)."""
+        self._commits = NumberedCommits(record_number) if record_number else None
         self._calls: SimpleQueue[Call] = SimpleQueue()
         self._is_closed = False
         self._may_be_in_transaction = False
@@ -163,7 +167,7 @@ class Connection:
         """Commit the transaction, if there is one, or roll it back. Raises sqlite3's exceptions."""
         self._begins_with = None
         if self._may_be_in_transaction:
-            await self.call(commit)
+            await self.call(lambda database: commit(database, self._commits))
             self._may_be_in_transaction = False
 
     async def rollback(self) -> None:
@@ -199,6 +203,8 @@ class Connection:
 
         def begin_and_call(database: sqlite3.Connection) -> _T:
             begin_transaction(database, statement)
+            if self._commits:
+                self._commits.begin(database)
             return function(database)
 
         self._may_be_in_transaction = True
@@ -213,20 +219,37 @@ class Connection:
         return await result
 
 
-async def connect(path: Path | str, *, niceness: int = 0) -> Connection:
+async def connect(
+    path: Path | str,
+    *,
+    niceness: int = 0,
+    require: Callable[[], None] | None = None,
+    record_number: Callable[[int], None] | None = None,
+) -> Connection:
     """Connect to a file, which is created if it does not exist, or to the file that a URI names as the URI says.
 
-    On Linux, `niceness` is added to that of its thread. Raises sqlite3's exceptions.
+    On Linux, `niceness` is added to that of its thread. `require` raises what forbids to open the file.
+
+    Raises sqlite3's exceptions, and what `require` raises.
     """
-    return await Connection(path, niceness=niceness).open()
+    if require:
+        require()
+    return await Connection(path, niceness=niceness, record_number=record_number).open()
 
 
-def create_engine(path: Path | str, *, niceness: int = 0, **options: Any) -> AsyncEngine:
+def create_engine(
+    path: Path | str,
+    *,
+    niceness: int = 0,
+    require: Callable[[], None] | None = None,
+    record_number: Callable[[int], None] | None = None,
+    **options: Any,
+) -> AsyncEngine:
     """An engine whose connections are opened by `connect`, with the options of SQLAlchemy's `create_async_engine`."""
     return create_async_engine(
         "sqlite+aiosqlite://",
         module=_Module(),
-        async_creator=partial(connect, path, niceness=niceness),
+        async_creator=partial(connect, path, niceness=niceness, require=require, record_number=record_number),
         hide_parameters=True,  # errors are logged, and users' data must not be
         **options,
     )

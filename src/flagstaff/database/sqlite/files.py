@@ -12,11 +12,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 from flagstaff.database import tables
+from flagstaff.database.data_directory import DataDirectory
+from flagstaff.database.sqlite.commit_numbers import count_lost, find_confirmed, forget_number, read_number
 from flagstaff.values.errors import Code, Error
 
 CONFIGURATION_FILE = "flagstaff.sqlite"
 HISTORY_FILE = "history.sqlite"
-COMPANIONS = ("", "-wal", "-shm", "-journal")  # what SQLite appends to the name of a file for those beside it
+OPEN_ENDINGS = ("", "-wal", "-shm")  # what SQLite appends to the name of a file for those beside it that are open
+COMPANIONS = (*OPEN_ENDINGS, "-journal")
 
 _BEFORE_HISTORY = "0001"  # the only revision without tables in the history
 _LOCK_SECONDS = 30
@@ -34,17 +37,22 @@ class State(Enum):
     FILLED = "filled"
 
 
-_Found = tuple[State, str | None]  # of a file, and the revision if it has one
+_Found = tuple[State, str | None, int]  # of a file, the revision if it has one, and the number of its newest commit
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The state of both files, and the revision of the configuration if it has one."""
+    """The state of both files, and the revision of the configuration if it has one.
+
+    `lost_commits` and `lost_history_commits` are the numbers of confirmed commits that they lack.
+    """
 
     directory: Path
     configuration: State
     history: State
     revision: str | None
+    lost_commits: int
+    lost_history_commits: int
 
     @property
     def are_new(self) -> bool:
@@ -75,14 +83,37 @@ class Files:
                 f"was changed. Put {CONFIGURATION_FILE} back. Or move the files whose names begin with {HISTORY_FILE} "
                 "to another folder, and restore a backup: flagstaff restore FILE",
             )
+        if self.lost_commits:
+            raise Error(
+                Code.CONFLICT,
+                f"{describe_loss(CONFIGURATION_FILE, self.lost_commits)} Nothing was changed. Put {CONFIGURATION_FILE} "
+                f"and {CONFIGURATION_FILE}-wal back, or restore a backup: flagstaff restore --replace FILE. To go on "
+                "without the lost changes, run: flagstaff serve --accept-loss",
+            )
+
+    def accept_loss(self) -> dict[str, int]:
+        """Expect no lost commits any more; return how many each file lacks. Raises Error UNAVAILABLE if that fails."""
+        found = {CONFIGURATION_FILE: self.lost_commits, HISTORY_FILE: self.lost_history_commits}
+        lost = {name: commits for name, commits in found.items() if commits}
+        for name in lost:
+            forget_number(self.directory, name)
+        return lost
 
     @property
     def history_problem(self) -> str | None:
         """The reason why the history cannot be used beside this configuration, and what to do; None if it can."""
         has_history = self.configuration is State.FILLED and self.revision != _BEFORE_HISTORY
-        if not has_history or self.history is State.FILLED:
+        if not has_history:
             return None
-        return unusable_history(f"{HISTORY_FILE} is {self.history.value}")
+        if self.history is not State.FILLED:
+            return unusable_history(f"{HISTORY_FILE} is {self.history.value}")
+        if self.lost_history_commits:
+            return (
+                f"{describe_loss(HISTORY_FILE, self.lost_history_commits)} Evaluations are answered, and kept on disk "
+                f"for the history. Stop the server. Put {HISTORY_FILE} and {HISTORY_FILE}-wal back and start the "
+                "server. To go on without the lost evaluations, run: flagstaff serve --accept-loss"
+            )
+        return None
 
 
 def unusable_history(found: str) -> str:
@@ -93,11 +124,47 @@ def unusable_history(found: str) -> str:
     )
 
 
+def describe_loss(name: str, commits: int) -> str:
+    """Return what has happened to a file that lacks confirmed commits."""
+    return (
+        f"{name} lacks the last {commits} changes that were confirmed: its {name}-wal was deleted while it was needed, "
+        "or an older file is in its place."
+    )
+
+
 def inspect_files(directory: Path) -> Files:
-    """The state of both files. Raises Error UNAVAILABLE if one cannot be opened."""
-    configuration, revision = _inspect(directory / CONFIGURATION_FILE, _look_at_configuration)
-    history, _ = _inspect(directory / HISTORY_FILE, _look_at_history)
-    return Files(directory, configuration, history, revision)
+    """The state of both files.
+
+    Raises:
+        Error: CONFLICT if a server is running and has other files open, UNAVAILABLE if one cannot be opened.
+    """
+    require_files_of_server(directory)
+    confirmed, confirmed_history = (find_confirmed(directory, name) for name in (CONFIGURATION_FILE, HISTORY_FILE))
+    configuration, revision, number = _inspect(directory / CONFIGURATION_FILE, _look_at_configuration)
+    history, _, history_number = _inspect(directory / HISTORY_FILE, _look_at_history)
+    lost = count_lost(confirmed, number) if configuration is State.FILLED else 0
+    lost_history = count_lost(confirmed_history, history_number) if history is State.FILLED else 0
+    return Files(directory, configuration, history, revision, lost, lost_history)
+
+
+def require_files_of_server(directory: Path) -> None:
+    """Raise Error CONFLICT if a server is running on a directory and has other files open than those that are there.
+
+    To open them would make new ones beside those of the server, without what it has confirmed.
+    """
+    if name := DataDirectory(directory).find_replaced_file():
+        raise Error(Code.CONFLICT, describe_replaced(name))
+
+
+def describe_replaced(name: str) -> str:
+    """Return what to do about a file of the running server, such as flagstaff.sqlite-wal, that is gone or another."""
+    happened = f"{name} was deleted or replaced while the server was running. Nothing was changed."
+    if name in (CONFIGURATION_FILE, HISTORY_FILE):
+        return f"{happened} Stop the server, put the file back or restore a backup, and start it again."
+    return (
+        f"{happened} The server has it open, and writes what it contains to {name.rpartition('-')[0]} within seconds. "
+        "Then stop the server, and start it again."
+    )
 
 
 def find_damage(path: Path, *, is_thorough: bool = False) -> str | None:
@@ -125,14 +192,14 @@ def is_damage(error: BaseException | None) -> bool:
 
 def _inspect(path: Path, look: Callable[[sqlite3.Connection], _Found]) -> _Found:
     if not path.exists():
-        return State.MISSING, None
+        return State.MISSING, None, 0
     try:
         with closing(_open(path)) as connection:  # this also completes or undoes what a kill has left
             return look(connection)
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise _unreadable(path, error) from error
-        return State.DAMAGED, None
+        return State.DAMAGED, None, 0
 
 
 def _look_at_configuration(connection: sqlite3.Connection) -> _Found:
@@ -142,12 +209,12 @@ def _look_at_configuration(connection: sqlite3.Connection) -> _Found:
         revision = next((found for (found,) in connection.execute("SELECT version_num FROM alembic_version")), None)
     others = names - {_VERSION}
     if others and (revision is None or others.isdisjoint(tables.metadata.tables)):
-        return State.FOREIGN, None
-    return State.EMPTY if revision is None else State.FILLED, revision
+        return State.FOREIGN, None, 0
+    return State.EMPTY if revision is None else State.FILLED, revision, read_number(connection)
 
 
 def _look_at_history(connection: sqlite3.Connection) -> _Found:
-    return State.FILLED if _table_names(connection) else State.EMPTY, None
+    return State.FILLED if _table_names(connection) else State.EMPTY, None, read_number(connection)
 
 
 def _table_names(connection: sqlite3.Connection) -> set[str]:
