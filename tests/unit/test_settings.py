@@ -78,6 +78,8 @@ def refusal(**environ: str) -> str:
             "-1/minute",
             "must be off or a number from 1 to 999999999 per second, minute, hour or day",
         ),
+        ("SESSION_IDLE_MINUTES", "4", "must be off or a whole number from 5 to 1440, not '4'"),
+        ("SESSION_IDLE_MINUTES", "1441", "must be off or a whole number from 5 to 1440"),
         ("RESET_RATE_LIMIT", "none", "must be off or a number from 1 to 999999999 per second, minute, hour or day"),
         ("TRUSTED_PROXIES", "10.0.0.1/8", "'10.0.0.1/8' is not a network"),
         ("TRUSTED_PROXIES", "10.0.0.0/8, proxy", "'proxy' is not a network"),

@@ -64,6 +64,7 @@ class Identity:
         """Delete what has expired."""
         await self.single_sign_on.purge(now)
         await self.accounts.purge(now)
+        await self.sessions.end_idle(now)
         await self.second_factors.purge(now)
 
     async def close(self) -> None:
@@ -80,7 +81,7 @@ def build_identity(
     """Accounts, sessions and the rest. `passwords`, if given, are not closed. `passed_time` ignores leaps of clocks."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
     hashes, tokens, sealer = passwords or Passwords(), Tokens(foundation.secret_key), Sealer(foundation.secret_key)
-    sessions = Sessions(database, now, tokens)
+    sessions = Sessions(database, now, tokens, settings.session_idle_minutes)
     confirmations = Confirmations(database, now, hashes, sealer)
     passkeys = Passkeys(database, now, confirmations, site_of(settings.public_url))
     instance = Instance(database, now, settings.registration, settings.demand_second_factor, settings.quotas())

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -232,6 +233,14 @@ class Settings:
     )
     reset_rate_limit: RateLimit | None = field(
         metadata=_read_by(values.parse_rate_limit, "60/minute", "Password resets allowed from one address.")
+    )
+    session_idle_minutes: timedelta | None = field(
+        metadata=_read_by(
+            values.minutes_parser(5, 1440),
+            "off",
+            "After how many minutes without a request a session ends, at most six minutes late: from 5 to 1440, or "
+            "off. A session ends after 24 hours in any case. A visible page of the dashboard sends requests.",
+        )
     )
     valkey_url: str | None = field(
         repr=False,

@@ -6,6 +6,7 @@ Error messages never contain the value of a secret.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from email.utils import quote
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
@@ -92,6 +93,21 @@ def whole_number_parser(minimum: int, maximum: int) -> Callable[[str], int]:
         if not re.fullmatch("[0-9]{1,9}", text) or not minimum <= int(text) <= maximum:
             raise ValueError(f"must be a whole number from {minimum} to {maximum}, not {text!r}")
         return int(text)
+
+    return parse
+
+
+def minutes_parser(minimum: int, maximum: int) -> Callable[[str], timedelta | None]:
+    """A parser for whole minutes from `minimum` to `maximum`, or None for off."""
+    parse_number = whole_number_parser(minimum, maximum)
+
+    def parse(text: str) -> timedelta | None:
+        if text == "off":
+            return None
+        try:
+            return timedelta(minutes=parse_number(text))
+        except ValueError as error:
+            raise ValueError(str(error).replace("must be", "must be off or", 1)) from None
 
     return parse
 

@@ -11,6 +11,8 @@ DEVICE_MAX_LENGTH = 255
 _READ_MAX_LENGTH = 4 * DEVICE_MAX_LENGTH  # a header may be much longer
 # The precision of the last use of a session or an access token. It is not written at every request.
 SEEN_AGAIN_AFTER = timedelta(minutes=5)
+SEEN_KNOWN_WITHIN = SEEN_AGAIN_AFTER + timedelta(minutes=1)
+"""How much later than in the database a session may have been used: what is new is written once a minute."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Every request reads the session of its token, so one that ends has ended on ever
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -18,19 +18,22 @@ from flagstaff.identity.accounts.accounts import TOKEN_LIFETIME, Account
 from flagstaff.identity.accounts.accounts_store import TokenAccount
 from flagstaff.identity.sessions import sessions_store
 from flagstaff.identity.sessions.last_used import Sightings
-from flagstaff.identity.sessions.sessions import SESSIONS_PER_ACCOUNT, Origin, Session
+from flagstaff.identity.sessions.sessions import SEEN_KNOWN_WITHIN, SESSIONS_PER_ACCOUNT, Origin, Session
 from flagstaff.identity.sessions.tokens import Claims, Tokens
 from flagstaff.projects.access import Authenticated
 from flagstaff.values.errors import Code, Error
 
+_ENDED_AT_ONCE = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """The use cases of sessions."""
+    """The use cases of sessions. With `idle_limit`, one that was not used for so long ends, a few minutes late."""
 
     database: Database
     now: Callable[[], datetime]
     tokens: Tokens
+    idle_limit: timedelta | None = None
     _seen: Sightings = field(default_factory=Sightings, init=False)
 
     async def open(self, account: Account, origin: Origin) -> str:
@@ -118,6 +121,19 @@ class Sessions:
             async with self.database.transaction() as transaction:
                 await sessions_store.record_seen(transaction.connection, seen)
 
+    async def end_idle(self, now: datetime) -> None:
+        """End the sessions that were not used for too long, with the streams that are open in them."""
+        more = self.idle_limit is not None
+        while more:
+            async with self.database.transaction() as transaction:
+                since = self._idle_since(now)
+                more = await sessions_store.end_unseen(transaction.connection, since, _ENDED_AT_ONCE)
+
+    def _idle_since(self, now: datetime) -> datetime:
+        """A session that was last seen at this moment, or before it, has been idle for too long."""
+        assert self.idle_limit is not None
+        return now - self.idle_limit - SEEN_KNOWN_WITHIN
+
     async def _find_account(self, connection: Connection, claims: Claims) -> TokenAccount:
         found = await accounts_store.find_token_account(connection, claims.account_id, claims.token_id)
         if found is None or not self.tokens.is_current(found.account, claims.stamp):
@@ -125,6 +141,8 @@ class Sessions:
         if claims.has_session:
             if found.last_seen_at is None:
                 raise invalid_token()
+            if self.idle_limit is not None and found.last_seen_at <= self._idle_since(self.now()):
+                raise Error(Code.UNAUTHENTICATED, "The session has ended, because it was not used. Log in again.")
             self._seen.record(claims.token_id, found.last_seen_at, self.now())
         return found
 

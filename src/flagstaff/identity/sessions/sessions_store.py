@@ -74,6 +74,14 @@ async def end(connection: AsyncConnection, session_ids: Collection[UUID]) -> Non
     await connection.execute(tables.sessions.delete().where(ours))
 
 
+async def end_unseen(connection: AsyncConnection, since: datetime, count: int) -> bool:
+    """End some sessions that have not been seen since a moment; return whether there may be more."""
+    query = sa.select(_columns.id).where(_columns.last_seen_at <= since).order_by(_columns.id).limit(count)
+    found = (await connection.execute(query)).scalars().all()
+    await end(connection, found)
+    return len(found) == count
+
+
 async def record_seen(connection: AsyncConnection, seen: Mapping[UUID, datetime]) -> None:
     """Store when sessions were seen, unless they have been seen later."""
     rows = [{"session": session_id, "seen_at": at} for session_id, at in sorted(seen.items())]
