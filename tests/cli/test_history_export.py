@@ -87,8 +87,8 @@ async def count_users(database: Database, environment: Environment) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--from", "yesterday"], "--from must be a day or a time in UTC or with an offset, such as 2026-11-20 or"),
-        (["--to", "2026-11-20T10:00:00"], "--to must be a day or a time in UTC or with an offset"),
+        (["--from", "yesterday"], "--from must be a time with its offset from UTC, or a date, between 1971 and"),
+        (["--to", "2026-11-20T10:00:00"], "--to must be a time with its offset from UTC, or a date"),
         (["--from", "2026-11-20", "--to", "2026-11-20"], "--from must be before --to"),
         (["--environment", "prod"], "The project has no environment 'prod'. Its environments are production."),
         (["--enabled"], "--enabled requires --flag, which names the flag"),

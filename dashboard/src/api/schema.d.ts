@@ -14575,9 +14575,9 @@ export interface operations {
                 label?: string[];
                 /** @description A label: each of its values has a line. */
                 by?: string | null;
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
             };
             header?: never;
@@ -14684,9 +14684,9 @@ export interface operations {
                 resource?: components["schemas"]["ResourceKind"] | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */
                 environment?: string | null;
@@ -14730,9 +14730,9 @@ export interface operations {
                 resource?: components["schemas"]["ResourceKind"] | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
                 /** @description Only changes of this flag, its rules and the segments that they name. */
                 flag_id?: string | null;
@@ -14832,9 +14832,9 @@ export interface operations {
                 resource?: components["schemas"]["ResourceKind"] | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
                 /** @description Only changes in this environment, which may be deleted: its id or key. */
                 environment?: string | null;
@@ -14867,9 +14867,9 @@ export interface operations {
     summarise_changes: {
         parameters: {
             query?: {
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
                 /** @description Minutes, hours or days: `5m`, `1h`, `1d`. */
                 interval?: string;
@@ -15028,9 +15028,9 @@ export interface operations {
                 variant?: string | null;
                 /** @description Only where this rule matched. Records name the rules of flags that have variants, prerequisites, conditions or percentages. */
                 rule_id?: string | null;
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
                 limit?: number;
                 /** @description The `next_cursor` of the previous page. */
@@ -15079,9 +15079,9 @@ export interface operations {
                 variant?: string | null;
                 /** @description Only where this rule matched. Records name the rules of flags that have variants, prerequisites, conditions or percentages. */
                 rule_id?: string | null;
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
                 limit?: number;
                 /** @description The `next_cursor` of the previous page. */
@@ -15117,9 +15117,9 @@ export interface operations {
     summarise_evaluations: {
         parameters: {
             query?: {
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
                 /** @description Minutes, hours or days: `5m`, `1h`, `1d`. */
                 interval?: string;
@@ -15159,9 +15159,9 @@ export interface operations {
     summarise_flag_evaluations: {
         parameters: {
             query?: {
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
             };
             header?: never;
@@ -15197,9 +15197,9 @@ export interface operations {
                 user_id?: string | null;
                 /** @description The user's email, ignoring case. */
                 user_email?: string | null;
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
                 limit?: number;
                 /** @description The `next_cursor` of the previous page. */
@@ -15293,9 +15293,9 @@ export interface operations {
     list_reports: {
         parameters: {
             query?: {
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
             };
             header?: never;
@@ -15327,9 +15327,9 @@ export interface operations {
     list_flag_reports: {
         parameters: {
             query?: {
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
-                /** @description Only before this time. */
+                /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
             };
             header?: never;
@@ -15393,7 +15393,7 @@ export interface operations {
     list_callers: {
         parameters: {
             query?: {
-                /** @description Only at or after this time. */
+                /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
                 /** @description Only those with this SDK key. */
                 sdk_key_id?: string | null;

@@ -1,7 +1,7 @@
 """Types that several resources share: strict values that the domain checks, and base classes of request bodies."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -21,7 +21,7 @@ from flagstaff.flags import flags, variants
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.identity.accounts import accounts, emails
 from flagstaff.projects.members.members import Role
-from flagstaff.values import keys, text
+from flagstaff.values import keys, moments, text
 
 CASES = "x-cases"
 """The keyword of a schema whose members depend on each other, for `assembly/openapi_types.py`, which removes it.
@@ -30,7 +30,6 @@ Its value has for each case, by the name of its schema, what this has in another
 ones, those that it is `without` or the `only` ones, and other keywords. A case that is a schema already is empty.
 """
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
-_MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"
 
 
 def converted(kind: Callable[[str], object]) -> AfterValidator:
@@ -192,21 +191,17 @@ EnvironmentRoles = Annotated[
 
 def _read_moment(given: object) -> datetime:
     if not isinstance(given, str):
-        raise ValueError(_MOMENT)  # noqa: TRY004 - Pydantic collects only ValueErrors
-    try:
-        moment = datetime.fromisoformat(given)
-    except ValueError:
-        raise ValueError(_MOMENT) from None
-    if moment.tzinfo is None or not 1970 < moment.year < 3000:  # leaves a day on either side for the offset
-        raise ValueError(_MOMENT)
-    return moment.astimezone(UTC)
+        raise ValueError(moments.EXPECTED)  # noqa: TRY004 - Pydantic collects only ValueErrors
+    return moments.parse_moment(given)
 
 
 GivenMoment = Annotated[
     datetime, BeforeValidator(_read_moment), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-Since = Annotated[GivenMoment | None, Field(description="Only at or after this time.")]
-Until = Annotated[GivenMoment | None, Field(description="Only before this time.")]
+Since = Annotated[
+    GivenMoment | None, Field(description="Only at or after this time. A date alone is its start in UTC.")
+]
+Until = Annotated[GivenMoment | None, Field(description="Only before this time. A date alone is its start in UTC.")]
 
 
 def optional() -> Any:

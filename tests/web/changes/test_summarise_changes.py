@@ -42,7 +42,7 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(
         ("since=tuesday", "since"),
         ("since=2020-01-01T00:00:00Z&interval=30d", "since"),
         ("since=2999-01-01T00:00:00Z", "since"),
-        ("until=2026-11-20", "until"),
+        ("until=2026-11-31", "until"),
         ("flag_key=Not%20a%20key", "flag_key"),
         ("flag_id=x", "flag_id"),
     ],

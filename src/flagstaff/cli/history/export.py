@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, BinaryIO, Protocol
@@ -23,12 +23,11 @@ from flagstaff.history.store.following import FollowedSegment, Position
 from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
-from flagstaff.values.moments import format_moment
+from flagstaff.values.moments import format_moment, parse_moment
 
 PART_RECORDS = 500_000
 PART_BYTES = 128 * 1024**2
 
-_MOMENT = "must be a day or a time in UTC or with an offset, such as 2026-11-20 or 2026-11-20T10:00:00Z"
 _NEEDS_FLAG = "requires --flag, which names the flag"
 
 app = typer.Typer(name="history", help="The evaluation history.", no_args_is_help=True)
@@ -128,16 +127,9 @@ def _parse_moment(option: str, given: str | None) -> datetime | None:
     if given is None:
         return None
     try:
-        moment = datetime.fromisoformat(given)
-    except ValueError:
-        raise invalid_field(option, _MOMENT) from None
-    if moment.tzinfo is None:
-        if len(given) > len("2026-11-20"):
-            raise invalid_field(option, _MOMENT)
-        moment = moment.replace(tzinfo=UTC)
-    if not 1970 < moment.year < 3000:
-        raise invalid_field(option, _MOMENT)
-    return moment.astimezone(UTC)
+        return parse_moment(given)
+    except ValueError as error:
+        raise invalid_field(option, str(error)) from None
 
 
 def _find_writer(file_format: FileFormat) -> tuple[Callable[[BinaryIO], Writer], str]:
