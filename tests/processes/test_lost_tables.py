@@ -4,6 +4,7 @@ test_lost_files.py has the same tests for SQLite.
 """
 
 import asyncio
+import json
 import subprocess
 from collections.abc import Awaitable, Callable
 
@@ -64,6 +65,9 @@ async def test_without_its_history_a_server_keeps_evaluations_until_it_is_back(o
         page = f"{environment_path(environment)}/evaluations"
         refused = await caller.get(page)
         assert (refused.status_code, "flagstaff history new" in refused.json()["detail"]) == (503, True)
+        examined = await asyncio.to_thread(run_flagstaff, "doctor", "--json", environ=outage_store.environ)
+        finding = next(each for each in json.loads(examined.stdout) if each["check"] == "history")
+        assert (finding["status"], "flagstaff history new" in finding["advice"]) == ("FAIL", True)
         assert "flagstaff_history_dropped_total 0" in (await caller.get("/metrics")).text
 
         await execute(outage_store, "ALTER SCHEMA history_gone RENAME TO history")

@@ -221,6 +221,8 @@ class PostgresServer:
         )
         if outcome.returncode:
             raise RuntimeError(f"initdb failed:\n{outcome.stderr.decode()}")
+        access = self._data / "pg_hba.conf"  # roles whose names begin with password_ need theirs
+        access.write_text(f"host all /^password_ 127.0.0.1/32 scram-sha-256\n{access.read_text()}")
 
 
 def installation() -> Path:

@@ -74,7 +74,7 @@ async def _require_usable(settings: Settings) -> None:
     if settings.database_url is None:
         inspect_files(settings.data_dir).require_configuration()
     else:
-        await require_sessions(settings.database_url)
+        await require_sessions(settings.database_url, for_writes=True)
 
 
 async def _migrate_alone(settings: Settings) -> None:

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from flagstaff.database import tables
+from flagstaff.database import situations, tables
+from flagstaff.database.situations import Situation
 from flagstaff.database.sqlite import files
 from flagstaff.values.errors import Code, Error, not_found, unavailable
 
@@ -67,7 +68,8 @@ def translated_errors() -> Iterator[None]:
         if not is_outage(error):
             raise
         log.warning("database_unavailable", error=type(error).__name__, detail=str(error).partition("\n")[0])
-        raise unavailable() from error
+        situation = find_situation(error)
+        raise (unavailable(situation.message) if situation else unavailable()) from error
 
 
 @contextmanager
@@ -218,6 +220,12 @@ def is_outage(error: Exception) -> bool:
     if isinstance(cause, sqlite3.Error):
         return (getattr(cause, "sqlite_errorcode", 0) & 0xFF) in _SQLITE_OUTAGES  # the low byte is the primary code
     return isinstance(error, (OperationalError, InterfaceError)) or getattr(error, "connection_invalidated", False)
+
+
+def find_situation(error: BaseException | None) -> Situation | None:
+    """The situation in which an error is raised, with the step that ends it; None for others."""
+    cause = _driver_error(error)
+    return situations.find_situation(cause, _sqlstate(cause))
 
 
 def _driver_error(error: BaseException | None) -> BaseException | None:

@@ -107,7 +107,7 @@ class StoreHealth:
         if driver_errors.lacks_tables(cause):
             return self._record_absence(store, reason)
         if writes and driver_errors.refuses_writes(cause):
-            return self._record_rejection(store, reason, is_full=driver_errors.is_full_disk(cause))
+            return self._record_rejection(store, reason, cause)
         return None
 
     def _record_damage(self, store: str, reason: str) -> str:
@@ -160,15 +160,20 @@ class StoreHealth:
         self._incomplete[store] = message
         return message
 
-    def _record_rejection(self, store: str, reason: str, *, is_full: bool) -> str:
+    def _record_rejection(self, store: str, reason: str, cause: BaseException | None) -> str:
         place = "PostgreSQL" if self._is_postgresql else _FILES[store]
-        message = (
-            f"{place} cannot be written because its disk is full. Nothing was changed. Free space on the disk, and try "
-            "again. Evaluations are answered meanwhile."
-            if is_full
-            else f"{place} cannot be written: {reason}. Nothing was changed. Check its disk: free space, or "
-            f"restore the permission to write. Evaluations are answered meanwhile."
-        )
+        if situation := driver_errors.find_situation(cause):
+            message = f"{situation.message} Evaluations are answered meanwhile."
+        elif driver_errors.is_full_disk(cause):
+            message = (
+                f"{place} cannot be written because its disk is full. Nothing was changed. Free space on the disk, and "
+                "try again. Evaluations are answered meanwhile."
+            )
+        else:
+            message = (
+                f"{place} cannot be written: {reason}. Nothing was changed. Check its disk: free space, or restore the "
+                "permission to write. Evaluations are answered meanwhile."
+            )
         if store not in self._refusing:
             log.error("writes_refused", store=store, reason=message)
         self._refusing[store] = message

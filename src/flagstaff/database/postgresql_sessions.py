@@ -8,7 +8,8 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from flagstaff.database.driver_errors import is_outage, translated_errors
-from flagstaff.values.errors import Code, Error
+from flagstaff.database.situations import READ_ONLY
+from flagstaff.values.errors import Code, Error, unavailable
 
 if TYPE_CHECKING:  # loaded only with PostgreSQL: see dialect.py
     import asyncpg
@@ -21,13 +22,19 @@ _POOLED = (
 )
 
 
-async def require_sessions(url: str) -> None:
+async def require_sessions(url: str, *, for_writes: bool = False) -> None:
     """Open connections as the server will, and compare the sessions that they get.
 
     Raises:
         Error: CONFLICT if the connections are pooled by transaction, or if they are refused because of a parameter,
-            UNAVAILABLE while PostgreSQL cannot be reached.
+            UNAVAILABLE while PostgreSQL cannot be reached, or `for_writes` if it is read-only.
     """
+    if await _find_read_only(url) and for_writes:
+        raise unavailable(READ_ONLY.message)
+
+
+async def _find_read_only(url: str) -> bool:
+    """Return whether its sessions are read-only; raises as above."""
     from flagstaff.database import postgresql  # noqa: PLC0415 -- see dialect.py
 
     async with AsyncExitStack() as opened:
@@ -40,8 +47,9 @@ async def require_sessions(url: str) -> None:
         with translated_errors():
             try:
                 first = await connect()
+                is_read_only: bool = await first.fetchval("SHOW transaction_read_only") == "on"
                 if await _ask(first) == first.get_server_pid():
-                    return  # a pooler names no session of PostgreSQL
+                    return is_read_only  # a pooler names no session of PostgreSQL
                 second = await connect()
                 of_first, of_second = [{await _ask(each) for _ in range(_ASKED)} for each in (first, second)]
             except postgresql.ConfigurationError as error:
@@ -52,6 +60,7 @@ async def require_sessions(url: str) -> None:
                 raise _refused(error) from error
     if len(of_first) > 1 or of_first & of_second:
         raise Error(Code.CONFLICT, _POOLED)
+    return is_read_only
 
 
 async def _ask(connection: "asyncpg.Connection") -> int:

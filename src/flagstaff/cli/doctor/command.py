@@ -16,6 +16,7 @@ from flagstaff.cli.doctor.findings import Finding, Status, fail, ok, warn
 from flagstaff.cli.doctor.http2_check import check_http2
 from flagstaff.cli.doctor.machine_checks import check_machine
 from flagstaff.cli.progress import spell_size
+from flagstaff.database.driver_errors import find_situation
 from flagstaff.identity.accounts.emails import check_email
 from flagstaff.limits.exchange import UnreachableError
 from flagstaff.settings import Settings, SettingsError
@@ -73,6 +74,8 @@ async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
         elif error.code is Code.CONFLICT:
             what, _, advice = error.message.partition(". ")
             yield fail("database", what, advice)
+        elif situation := find_situation(error.__cause__):
+            yield fail("database", situation.cause, situation.step)
         else:
             reason = str(error.__cause__ or error).partition("\n")[0]
             yield fail(
@@ -83,10 +86,16 @@ async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
         return
     yield _database(found)
     yield _revision(found)
+    if found.refusal is not None:
+        yield fail("writes", found.refusal.cause, found.refusal.step)
     for finding in check_clocks(found):
         yield finding
+    if found.configuration_problem is not None:
+        what, _, advice = found.configuration_problem.partition(". ")
+        yield fail("tables", what, advice)
     if found.is_supported:
         yield _history(found, settings)
+    if found.is_supported and found.configuration_problem is None:
         yield await check_condition_work(settings)
 
 

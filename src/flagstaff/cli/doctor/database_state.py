@@ -2,16 +2,20 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import maintenance, tables
 from flagstaff.database.database import Database
+from flagstaff.database.health import CONFIGURATION, HISTORY
 from flagstaff.database.postgresql_sessions import require_sessions
-from flagstaff.database.schema_state import current_revision, is_supported, known_revisions
+from flagstaff.database.schema_state import current_revision, find_missing_tables, is_supported, known_revisions
+from flagstaff.database.situations import READ_ONLY, Situation
 from flagstaff.database.sqlite.files import HISTORY_FILE, State, find_damage, inspect_files, unusable_history
 from flagstaff.identity.administration.instance_store import read_time_seen
 from flagstaff.values.errors import Code, Error
@@ -40,6 +44,8 @@ class Examination:
     history_problem: str | None  # why it cannot be used, and what to do
     time_seen: datetime | None  # up to when a server has seen time pass
     lacking_rights: tuple[str, ...]  # the statements that give this role the rights to migrate
+    refusal: Situation | None  # why it cannot be written
+    configuration_problem: str | None  # which of its tables are missing, and what to do
 
     @property
     def is_newer(self) -> bool:
@@ -67,19 +73,46 @@ async def examine(url: str | None, data_directory: Path) -> Examination:
             began = time.time()
             server = await maintenance.server_facts(connection)
             clock_lead = server.now - (began + time.time()) / 2
+            refusal = await _find_refusal(connection)
         revision = await current_revision(database)
         can_serve = await is_supported(database)
         problem = None if url else await asyncio.to_thread(_find_history_problem, data_directory)
         lacking = await _find_lacking_rights(database) if url and not can_serve else ()
-        time_seen = await read_time_seen(database) if can_serve else None
-        can_measure = can_serve and problem is None
+        problems = await _find_problems(database) if can_serve else {}
+        time_seen = await read_time_seen(database) if can_serve and CONFIGURATION not in problems else None
+        can_measure = can_serve and problem is None and HISTORY not in problems
         evaluations, oldest, size = await _measure_history(database) if can_measure else (0, None, 0)
     finally:
         await database.close()
     newest = known_revisions()[-1]
     return Examination(
-        server, clock_lead, revision, newest, can_serve, evaluations, oldest, size, problem, time_seen, lacking
+        server,
+        clock_lead,
+        revision,
+        newest,
+        can_serve,
+        evaluations,
+        oldest,
+        size,
+        problem or problems.get(HISTORY),
+        time_seen,
+        lacking,
+        refusal,
+        problems.get(CONFIGURATION),
     )
+
+
+async def _find_refusal(connection: AsyncConnection) -> Situation | None:
+    if connection.dialect.name != "postgresql":
+        return None
+    is_read_only = await connection.scalar(sa.text("SELECT current_setting('transaction_read_only')"))
+    return READ_ONLY if is_read_only == "on" else None
+
+
+async def _find_problems(database: Database) -> Mapping[str, str]:
+    """The problem of each store that lacks tables, and what to do."""
+    database.health.record_tables(await find_missing_tables(database))
+    return database.health.problems()
 
 
 async def _find_lacking_rights(database: Database) -> tuple[str, ...]:
