@@ -9,6 +9,7 @@ const SERVER = "http://127.0.0.1:8000";
 export default defineConfig({
   plugins: [react()],
   html: { cspNonce: NONCE },
+  base: "./", // files name each other; in the page, the server replaces the dot with its path prefix
   build: {
     outDir: process.env.FLAGSTAFF_STATIC ?? "../src/flagstaff/http/dashboard/static",
     emptyOutDir: true,

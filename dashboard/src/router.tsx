@@ -8,6 +8,7 @@ import { adminRoutes } from "./routing/admin";
 import { entryRoutes } from "./routing/entry";
 import { root, signedIn } from "./routing/frames";
 import { readSearchValue } from "./lib/json";
+import { pathPrefix } from "./lib/server";
 import { projectRoutes } from "./routing/project";
 import { lazyPage } from "./routing/lazyPage";
 
@@ -41,6 +42,7 @@ const SEARCH = {
 export function createAppRouter(cache: QueryClient) {
   return createRouter({
     routeTree: tree,
+    basepath: pathPrefix() || "/",
     context: { cache },
     defaultPreload: "intent",
     defaultPreloadStaleTime: 0, // the query cache decides what is fresh

@@ -186,7 +186,7 @@ async def test_a_page_with_another_token_is_not_told_by_the_connection_of_the_fi
     (window,) = await open_windows(ada, flag)
     await until_streams(ada, 1)
     (script,) = (each.name for each in (DIRECTORY / "assets").glob("eventsWorker-*.js"))
-    given = {"url": f"/assets/{script}", "projectId": flag["project_id"]}
+    given = {"url": f"/assets/{script}", "server": ada.url, "projectId": flag["project_id"]}
     assert await window.evaluate(FOLLOW, {**given, "token": ada.token}) == "event"
     assert await window.evaluate(FOLLOW, {**given, "token": eve.token}) == "failed"
     assert await window.evaluate(FOLLOW, {**given, "token": "none"}) == "failed"

@@ -92,7 +92,8 @@ def test_nothing_is_rendered_that_is_switched_off() -> None:
 
 @each_set
 def test_a_pod_stays_in_service_while_postgresql_is_away(name: str) -> None:
-    assert container(name)["readinessProbe"]["httpGet"]["path"] == "/health"
+    prefix = "/tools/flags" if name == "path-prefix-values.yaml" else ""
+    assert container(name)["readinessProbe"]["httpGet"]["path"] == f"{prefix}/health"
 
 
 def test_a_pod_that_migrates_before_it_listens_has_an_hour_to_start() -> None:
@@ -121,6 +122,22 @@ def test_probes_and_monitoring_use_one_port_and_a_service_for_users_never_has_th
     if internal:
         ingresses = [each for (kind, _), each in rendered.items() if kind == "Ingress"]
         assert {path for each in ingresses for _, path, _ in paths(each)} == {"/"}
+
+
+def test_all_paths_have_the_prefix_of_the_public_url() -> None:
+    rendered = resources(render("path-prefix-values.yaml"))
+    ingresses = [each for (kind, _), each in rendered.items() if kind == "Ingress"]
+    assert set().union(*map(paths, ingresses)) == {
+        ("example.com", "/tools/flags", "Prefix"),
+        ("example.com", "/tools/flags/metrics", "Exact"),
+    }
+    (monitor,) = (each for (kind, _), each in rendered.items() if kind == FOREIGN_KIND)
+    assert monitor["spec"]["endpoints"][0]["path"] == "/tools/flags/metrics"
+    server = container("path-prefix-values.yaml")
+    probed = {server[f"{each}Probe"]["httpGet"]["path"] for each in ("startup", "liveness")}
+    assert probed == {"/tools/flags/ready?for=evaluations", "/tools/flags/health"}
+    (tested,) = (each for (kind, _), each in rendered.items() if kind == "Pod")
+    assert "/tools/flags/ready" in tested["spec"]["containers"][0]["args"][0]
 
 
 def test_annotations_that_refuse_the_metrics_apply_to_their_path_alone() -> None:

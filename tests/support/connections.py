@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
@@ -119,8 +120,12 @@ class Connection(Client):
 class Listener:
     """A listening server that behaves like `uvicorn.Server`, with a fixed date."""
 
-    def __init__(self, app: ASGIApp, connection_class: type[BoundedProtocol]) -> None:
+    def __init__(
+        self, app: ASGIApp, connection_class: type[BoundedProtocol], state: Mapping[str, object] | None = None
+    ) -> None:
+        """`state` is what each request's state begins with."""
         self._app = app
+        self._app_state = dict(state or {})
         self._config = uvicorn.Config(self, http=connection_class, ws="none", lifespan="off", log_config=None)
         self._config.load()
         self.state = ServerState()
@@ -134,7 +139,7 @@ class Listener:
     def accept(self) -> asyncio.Protocol:
         """The protocol of a new connection."""
         return self._config.http_protocol_class(  # type: ignore[call-arg]
-            config=self._config, server_state=self.state, app_state={}
+            config=self._config, server_state=self.state, app_state=self._app_state
         )
 
     async def connect(self) -> Connection:

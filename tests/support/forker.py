@@ -20,7 +20,7 @@ from flagstaff.assembly.edge import preload_api  # noqa: E402
 from flagstaff.cli.main import main  # noqa: E402
 from flagstaff.identity.accounts.passwords import Passwords  # noqa: E402
 
-preload_api()
+preload_api("")
 gc.freeze()
 gc.enable()
 

@@ -12,6 +12,8 @@ from tests.support.processes import terminate
 
 DOCUMENTED_NAME = "flags.example.com"
 """The name of the server in the documented configuration."""
+PATH_PREFIX = "/tools/flags"
+"""The path below which a server is that shares its host."""
 _DOCUMENTATION = Path(__file__).parents[2] / "docs" / "operations.md"
 _START_SECONDS = 30
 _MISSING = "No nginx was found and none could be installed, which takes root and apt: its tests are left out."
@@ -90,6 +92,22 @@ class DocumentedNginx(Proxy):
         ):
             assert http.count(documented) == 1, documented
             http = http.replace(documented, ours)
+        super().__init__(folder, port, http)
+
+
+class SharedNginx(Proxy):
+    """A proxy of several applications on one host, of which Flagstaff has `/tools/flags/`."""
+
+    def __init__(self, folder: Path, port: int, upstream_port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}{PATH_PREFIX}"
+        http = (
+            f"  server {{ listen 127.0.0.1:{port};\n"
+            f"    location {PATH_PREFIX}/ {{ proxy_pass http://127.0.0.1:{upstream_port}; proxy_http_version 1.1;\n"
+            '      proxy_set_header Connection ""; proxy_set_header Host $host; }\n'
+            f"    location {PATH_PREFIX}/metrics {{ deny all; }}\n"
+            '    location / { default_type text/html; return 200 "<title>Another application</title>"; }\n'
+            "  }\n"
+        )
         super().__init__(folder, port, http)
 
 

@@ -48,7 +48,6 @@ class ServerProcess:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.internal_port = internal_port
-        self.internal_url = f"http://127.0.0.1:{internal_port or self.port}"
         self.log_file: Path = store.data_directory.parent / f"server-{self.port}.log"
         self._environ = {
             "PATH": os.environ["PATH"],
@@ -76,6 +75,11 @@ class ServerProcess:
     def log(self) -> str:
         """Everything that its processes have printed so far."""
         return self.log_file.read_text()
+
+    @property
+    def internal_url(self) -> str:
+        """The URL of probes and metrics."""
+        return self.url if self.internal_port is None else f"http://127.0.0.1:{self.internal_port}"
 
     @property
     def pid(self) -> int:

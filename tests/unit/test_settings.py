@@ -42,6 +42,13 @@ def refusal(**environ: str) -> str:
         ("PUBLIC_URL", "https://user:pass@example.com", "must be a web address without credentials"),
         ("PUBLIC_URL", "https://example.com/?a=b", "must be a web address without credentials"),
         ("PUBLIC_URL", 'https://example.com/"><script>', "must be a web address without credentials"),
+        ("PUBLIC_URL", "https://example.com//flags", "must have no path, or one of at most 100 letters"),
+        ("PUBLIC_URL", "https://example.com/flags//", "must have no path, or one of at most 100 letters"),
+        ("PUBLIC_URL", "https://example.com/a/../flags", "must have no path, or one of at most 100 letters"),
+        ("PUBLIC_URL", "https://example.com/./flags", "must have no path, or one of at most 100 letters"),
+        ("PUBLIC_URL", "https://example.com/fl%61gs", "must have no path, or one of at most 100 letters"),
+        ("PUBLIC_URL", "https://example.com/a%20b", "must have no path, or one of at most 100 letters"),
+        ("PUBLIC_URL", f"https://example.com/{'x' * 101}", "must have no path, or one of at most 100 letters"),
         ("SMTP_URL", "mail.example.com:25", "smtp+starttls://"),
         ("SMTP_URL", "smtp://", "must be smtp+starttls://user:password@host:port"),
         ("SMTP_URL", "smtp://user@mail.example.com", "must be smtp+starttls://user:password@host:port"),
@@ -297,8 +304,16 @@ def test_lists_are_separated_by_commas() -> None:
 def test_the_public_address_follows_host_and_port_and_the_sender_follows_it() -> None:
     assert Settings.load({"FLAGSTAFF_HOST": "::1", "PORT": "80"}).public_url == "http://[::1]:80"
     settings = Settings.load({"FLAGSTAFF_PUBLIC_URL": "https://flags.example.com/"})
-    assert settings.public_url == "https://flags.example.com"
+    assert (settings.public_url, settings.path_prefix) == ("https://flags.example.com", "")
+
     assert settings.mail_from == "Flagstaff <flagstaff@flags.example.com>"
+
+
+@pytest.mark.parametrize("path", ["/flags", "/flags/", "/tools/flags", "/v1.2/~flags_a-b", f"/{'x' * 100}"])
+def test_the_path_of_the_public_url_is_the_prefix_of_all_paths(path: str) -> None:
+    settings = Settings.load({"FLAGSTAFF_PUBLIC_URL": f"https://example.com:8443{path}"})
+    assert settings.path_prefix == path.rstrip("/")
+    assert settings.public_url == f"https://example.com:8443{settings.path_prefix}"
 
 
 def test_a_senders_name_is_quoted_where_mail_needs_it() -> None:

@@ -300,7 +300,7 @@ async def test_an_unsubscribe_link_asks_a_person_and_obeys_a_mail_program(
     assert path.endswith("/auth/unsubscribe")
     assert f"/unsubscribe?{query}" in text_of(mail)
     opened = await client.get(f"/auth/unsubscribe?{query}")
-    assert (opened.status_code, opened.headers["location"]) == (303, f"/unsubscribe?{query}")
+    assert (opened.status_code, opened.headers["location"]) == (303, f"../unsubscribe?{query}")
     assert (await ada.get(settings_path(project))).json()["critical"] is True
     await grace.create_flag(await ada.get_environment(project, "production"), key="later")
     await do_now(flagstaff, "notifications")

@@ -8,6 +8,7 @@ import { missingInWords } from "./missingInstances";
 import { noteChange } from "../lib/changes/madeChanges";
 import { keptInResponse, writeJson } from "../lib/json";
 import { notifyWarning } from "../lib/notify";
+import { serverAddress } from "../lib/server";
 import { currentSession, endSession, interruptedSession, resumedSession } from "../lib/signIn/session";
 import { t } from "../texts";
 import { send } from "./outage";
@@ -55,7 +56,7 @@ const authorization: Middleware = {
 
 /** Sends a request. If the session has ended and its page stays, it is sent after someone has signed in again. */
 async function sendInSession(request: Request): Promise<Response> {
-  if (!new URL(request.url).pathname.startsWith("/api")) return send(request);
+  if (!request.url.startsWith(`${serverAddress()}/api`)) return send(request);
   const again = request.clone();
   if (interruptedSession() === null) {
     const response = await send(request);
@@ -99,7 +100,7 @@ const withoutAnswer: Middleware = {
 };
 
 export const client = createClient<paths>({
-  baseUrl: window.location.origin,
+  baseUrl: serverAddress(),
   fetch: sendInSession,
   bodySerializer: (body) => writeJson(body),
 });

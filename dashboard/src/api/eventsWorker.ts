@@ -19,6 +19,7 @@ interface Page {
 
 /** The pages with one token, and the projects of their connection. */
 interface Audience {
+  readonly server: string;
   readonly token: string;
   readonly pages: Set<Page>;
   projectIds: ReadonlySet<string>;
@@ -36,7 +37,7 @@ addEventListener("connect", (event) => {
   port.addEventListener("message", ({ data }: MessageEvent<FromPage>) => {
     if (typeof data === "object") {
       page = { projectId: data.projectId, send: (message) => port.postMessage(message), askedAt: null };
-      audience = audienceOf(data.token);
+      audience = audienceOf(data.server, data.token);
       join(audience, page);
     } else if (audience !== undefined && page !== undefined) {
       if (data === "left") leave(audience, page);
@@ -46,11 +47,11 @@ addEventListener("connect", (event) => {
   port.start();
 });
 
-function audienceOf(token: string): Audience {
+function audienceOf(server: string, token: string): Audience {
   const known = audiences.get(token);
   if (known !== undefined) return known;
   const connection = new AbortController();
-  const made: Audience = { token, pages: new Set(), projectIds: new Set(), connection, settling: undefined };
+  const made: Audience = { server, token, pages: new Set(), projectIds: new Set(), connection, settling: undefined };
   audiences.set(token, made);
   return made;
 }
@@ -85,6 +86,7 @@ async function follow(audience: Audience, projectIds: ReadonlySet<string>): Prom
   let last: ToPage = "ended";
   try {
     await readProjectEvents(
+      audience.server,
       projectIds,
       audience.token,
       signal,

@@ -6,7 +6,7 @@
  */
 
 import { useSyncExternalStore } from "react";
-import { ANSWERED } from "../lib/server";
+import { answeredAddress, serverAddress } from "../lib/server";
 import { currentSession } from "../lib/signIn/session";
 import { currentOutage, type Outage, setOutage, watchOutage } from "./outageState";
 
@@ -110,7 +110,7 @@ async function ask(tries = 0): Promise<void> {
 async function answers(): Promise<boolean> {
   const token = currentSession()?.token;
   try {
-    const response = await fetch(token === undefined ? ANSWERED : "/api/me", {
+    const response = await fetch(token === undefined ? answeredAddress() : `${serverAddress()}/api/me`, {
       cache: "no-store",
       signal: AbortSignal.timeout(CHECK_MILLISECONDS),
       ...(token !== undefined && { headers: { Authorization: `Bearer ${token}` } }),

@@ -5,12 +5,13 @@ import { inTime, readEvents } from "./eventStream";
 const PATIENCE = { firstMilliseconds: 5_000, nextMilliseconds: 25_000 }; // there is a comment every ten seconds
 
 /**
- * Calls back with the id of a project for each of its events, and for every sign that the server is there, until the
+ * Follows projects of the server at an address. Calls back with the id of a project for each of its events, and for every sign that the server is there, until the
  * stream ends.
  *
  * Throws when there is no stream, or when its connection breaks or has been silent for too long.
  */
 export async function readProjectEvents(
+  server: string,
   projectIds: Iterable<string>,
   token: string,
   left: AbortSignal,
@@ -20,7 +21,7 @@ export async function readProjectEvents(
   const given = new AbortController();
   const query = new URLSearchParams([...projectIds].map((id) => ["project_id", id]));
   try {
-    const answer = fetch(`/api/events?${query}`, {
+    const answer = fetch(`${server}/api/events?${query}`, {
       headers: { Authorization: `Bearer ${token}` },
       signal: AbortSignal.any([left, given.signal]),
     });

@@ -3,10 +3,12 @@
  * connections to a server for all of its pages, and seven pages with a stream each would keep each other from loading.
  */
 
+import { serverAddress } from "../lib/server";
 import { readProjectEvents } from "./projectEvents";
 
 /** What a page sends to the worker: first what it follows, then a response to each sign, and at last that it leaves. */
-export type FromPage = { readonly projectId: string; readonly token: string } | "here" | "left";
+export type FromPage =
+  { readonly server: string; readonly projectId: string; readonly token: string } | "here" | "left";
 /** What the worker sends to a page. Nothing follows the last two. */
 export type ToPage = "event" | "sign" | "ended" | "failed";
 
@@ -26,7 +28,8 @@ export function readSharedEvents(
   onEvent: () => void,
   onSign: () => void,
 ): Promise<void> {
-  if (typeof SharedWorker === "undefined") return readProjectEvents([projectId], token, left, onEvent, onSign);
+  const server = serverAddress();
+  if (typeof SharedWorker === "undefined") return readProjectEvents(server, [projectId], token, left, onEvent, onSign);
   const worker = new SharedWorker(new URL("./eventsWorker.ts", import.meta.url), { type: "module" });
   const { port } = worker;
   const send = (message: FromPage) => port.postMessage(message);
@@ -51,7 +54,7 @@ export function readSharedEvents(
     left.addEventListener("abort", fail);
     wait();
     port.start();
-    send({ projectId, token });
+    send({ server, projectId, token });
   }).finally(() => {
     clearTimeout(silence);
     send("left");

@@ -1,7 +1,7 @@
 /** Handles code of a page or a dialog that cannot be loaded: the server is unavailable, or serves a newer dashboard. */
 
 import { Problem } from "../api/problem";
-import { ANSWERED } from "./server";
+import { answeredAddress } from "./server";
 import { t } from "../texts";
 
 /** The code of a module could not be loaded because the server cannot be reached. Only loading the page anew helps. */
@@ -38,7 +38,7 @@ export function isMissingCode(error: unknown): boolean {
 
 async function serverAnswers(): Promise<boolean> {
   try {
-    return (await fetch(ANSWERED, { cache: "no-store", signal: AbortSignal.timeout(5000) })).ok;
+    return (await fetch(answeredAddress(), { cache: "no-store", signal: AbortSignal.timeout(5000) })).ok;
   } catch {
     return false;
   }

@@ -1,6 +1,7 @@
 /** The filters in the URL. They are parsed leniently, because people type and share URLs; defaults are left out. */
 
 import { AUDIENCES, type Audience } from "./audience";
+import { pathPrefix } from "./server";
 import { PERIODS, type Period } from "./charts/periods";
 
 export const STATES = ["all", "on", "off"] as const;
@@ -84,6 +85,11 @@ export function safeNext(next: string | undefined): string {
   const url = new URL(next, window.location.origin);
   const isOurs = url.origin === window.location.origin && !url.pathname.startsWith("//");
   return isOurs ? url.pathname + url.search : "/";
+}
+
+/** The address of this page for the router, which takes the prefix off. */
+export function nextHref(next: string | undefined): string {
+  return pathPrefix() + safeNext(next);
 }
 
 function text<Name extends string>(raw: Raw, name: Name): Readonly<Partial<Record<Name, string>>> {

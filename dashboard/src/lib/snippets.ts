@@ -1,6 +1,7 @@
 /** Complete example calls of the API. Values are quoted for their context, because users wrote some of them. */
 
 import type { FlagPath } from "../api/client";
+import { serverAddress } from "./server";
 
 interface Place {
   readonly project: { readonly sdk_key: string | null };
@@ -12,7 +13,7 @@ export const NO_KEY = "YOUR_SDK_KEY";
 
 /** The call that evaluates all flags of an environment on this page's own server. */
 export function evaluateCommand({ project, environment }: Place): string {
-  return `curl -s ${window.location.origin}/sdk/v1/evaluate \\
+  return `curl -s ${serverAddress()}/sdk/v1/evaluate \\
   -H ${shell(`X-SDK-Key: ${project.sdk_key ?? NO_KEY}`)} \\
   -H 'Content-Type: application/json' \\
   -d ${shell(JSON.stringify({ environment: environment.key, context: { user_id: "user-42" } }))}`;

@@ -32,6 +32,7 @@ import { useDialog } from "../lib/hooks/useDialog";
 import { useGuard } from "../lib/hooks/useGuard";
 import { useHere } from "../lib/hooks/useHere";
 import { t } from "../texts";
+import { serverAddress } from "../lib/server";
 
 const SelectionBar = lazy(() => import("../components/flagLists/SelectionBar"));
 const FirstSteps = lazy(() => import("../components/flags/FirstSteps"));
@@ -119,7 +120,7 @@ export function Flags() {
           {create}
           <ManagementCall
             label={t.flags.emptyText}
-            command={(token) => createFlagCommand(window.location.origin, project.id, environment.id, token)}
+            command={(token) => createFlagCommand(serverAddress(), project.id, environment.id, token)}
           />
         </Empty>
       )}

@@ -20,6 +20,7 @@ import { projects as texts } from "../texts/projects";
 import classes from "./Projects.module.css";
 import { Given } from "../components/shared/Given";
 import { visibleProse } from "../lib/givenText";
+import { serverAddress } from "../lib/server";
 
 const SEARCH_FROM = 8;
 
@@ -42,10 +43,7 @@ export function Projects() {
           <Text size="sm" c="dimmed">
             {texts.emptyCurl}
           </Text>
-          <ManagementCall
-            label={texts.emptyCurl}
-            command={(token) => createProjectCommand(window.location.origin, token)}
-          />
+          <ManagementCall label={texts.emptyCurl} command={(token) => createProjectCommand(serverAddress(), token)} />
         </Empty>
       )}
       <NewProjectDialog {...creation.props} />

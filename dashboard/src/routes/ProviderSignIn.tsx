@@ -8,7 +8,7 @@ import { SecondFactorStep } from "../components/accounts/SecondFactorStep";
 import { AnchorLink } from "../components/shared/links";
 import { Refusal } from "../components/shared/Refusal";
 import { type Arrival, arrival } from "../lib/signIn/providerAnswer";
-import { safeNext } from "../lib/search";
+import { nextHref } from "../lib/search";
 import { t } from "../texts";
 import { singleSignOn as texts } from "../texts/singleSignOn";
 
@@ -23,7 +23,7 @@ export function ProviderSignIn() {
   useEffect(() => {
     if (arrived.kind !== "answered" || isSent.current) return;
     isSent.current = true;
-    complete(arrived.answer, { onSuccess: (returnTo) => void navigate({ href: safeNext(returnTo), replace: true }) });
+    complete(arrived.answer, { onSuccess: (returnTo) => void navigate({ href: nextHref(returnTo), replace: true }) });
   }, [arrived, complete, navigate]);
   const [endedBecause, setEnded] = useState<string | null>(null);
   const step = arrived.kind === "answered" ? secondStepOf(error, arrived.answer.provider) : null;
@@ -34,7 +34,7 @@ export function ProviderSignIn() {
       <SecondFactorStep
         challenge={step.challenge}
         Frame={AccountPage}
-        onDone={() => navigate({ href: safeNext(step.returnTo), replace: true })}
+        onDone={() => navigate({ href: nextHref(step.returnTo), replace: true })}
         onBack={(reason) => (reason === null ? void navigate({ to: "/sign-in", search: next }) : setEnded(reason))}
       />
     );

@@ -6,7 +6,7 @@ import { AccountPage, EmailField, NewPasswordField } from "../components/account
 import { EntryForm } from "../components/accounts/EntryForm";
 import { AnchorLink } from "../components/shared/links";
 import { isRegistrationOpen } from "../components/accounts/registration";
-import { safeNext } from "../lib/search";
+import { nextHref, safeNext } from "../lib/search";
 import { t } from "../texts";
 
 const route = getRouteApi("/account/register");
@@ -33,7 +33,7 @@ function NewAccount() {
   const { mutateAsync: register } = useRegister();
   const submit = async (values: typeof form.values) => {
     await register(values);
-    await navigate({ href: safeNext(next), replace: true });
+    await navigate({ href: nextHref(next), replace: true });
   };
   return (
     <AccountPage heading={t.accounts.registerHeading}>

@@ -3,7 +3,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { SignInSteps } from "../components/accounts/SignInSteps";
 import { AnchorLink } from "../components/shared/links";
 import { isRegistrationOpen } from "../components/accounts/registration";
-import { safeNext } from "../lib/search";
+import { nextHref, safeNext } from "../lib/search";
 import { t } from "../texts";
 
 const route = getRouteApi("/account/sign-in");
@@ -14,7 +14,7 @@ export function SignIn() {
   return (
     <SignInSteps
       returnTo={safeNext(next)}
-      onDone={() => navigate({ href: safeNext(next), replace: true })}
+      onDone={() => navigate({ href: nextHref(next), replace: true })}
       before={
         (expired ?? elsewhere) && (
           <Alert color="signal" variant="light" py="xs">

@@ -4,7 +4,7 @@ import { createRoute, redirect } from "@tanstack/react-router";
 import { providersQuery } from "../api/singleSignOn";
 import { INVITATION_PATH, RESET_PATH, UNSUBSCRIBE_PATH, VERIFY_EMAIL_PATH } from "../lib/signIn/linkToken";
 import { CALLBACK_PATH } from "../lib/signIn/providerAnswer";
-import { safeNext } from "../lib/search";
+import { nextHref } from "../lib/search";
 import { currentSession } from "../lib/signIn/session";
 import { account, type Context } from "./frames";
 import { lazyPage } from "./lazyPage";
@@ -16,7 +16,7 @@ const entrySearch = (search: Record<string, unknown>) => ({
 });
 
 function leaveIfSignedIn({ search }: { search: { next?: string } }) {
-  if (currentSession()) throw redirect({ href: safeNext(search.next), replace: true });
+  if (currentSession()) throw redirect({ href: nextHref(search.next), replace: true });
 }
 
 /** The pages before sign-in wait for the providers, so that nothing moves when they arrive. They work without them. */

@@ -36,7 +36,7 @@ from flagstaff.history import (
 from flagstaff.hooks import deliveries_routes, webhooks_routes
 from flagstaff.http.bodies import BodyLimit
 from flagstaff.http.compression import Compression
-from flagstaff.http.dashboard.pages import DOCS, REGISTRATION, Dashboard
+from flagstaff.http.dashboard.pages import DOCS, FILES, PATH_PREFIX, REGISTRATION, Dashboard
 from flagstaff.http.limits import Limits
 from flagstaff.http.nesting import NestingBound
 from flagstaff.http.operations import Operations
@@ -172,36 +172,41 @@ def _describe_endpoints(routes: Iterable[BaseRoute]) -> None:
 
 
 @cache
-def _operations() -> Operations:
+def _operations(path_prefix: str) -> Operations:
     """The facts of all operations, which do not depend on the application."""
-    return Operations(list_operations(_shared_api().routes), ENDPOINTS)
+    return Operations(list_operations(_shared_api(path_prefix).routes), ENDPOINTS)
 
 
 @cache
-def _shared_api() -> FastAPI:
+def _shared_api(path_prefix: str) -> FastAPI:
     """The routes, the documents and the dashboard of all applications of a process. They find their own in the scope.
 
     So the workers of an instance share the memory of one that was made before the fork.
     """
     api = create_api()
-    add_docs(api)
+    add_docs(api, path_prefix)
     api.router.default = Dashboard(api.router.default, find_words=lambda scope: scope[_PAGE_WORDS]())
     return api
 
 
-def preload() -> None:
+def preload(path_prefix: str) -> None:
     """Make and read what no application changes. Processes that are forked later share its memory."""
-    _operations()
+    _operations(path_prefix)
 
 
 class _Application:
     """The shared routes with the services and settings of one application."""
 
     def __init__(self, services: Services, settings: Settings) -> None:
-        self._api = _shared_api()
+        self._api = _shared_api(settings.path_prefix)
         self._services = services
         self._find_registration = Shared(partial(find_registration, services[Instance]))
-        self._docs = "here" if settings.internal_port is None else "elsewhere"
+        prefix = settings.path_prefix
+        self._page_words = {
+            DOCS: "here" if settings.internal_port is None else "elsewhere",
+            PATH_PREFIX: prefix,
+            FILES: f'="{prefix}/',
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope[SERVICES] = self._services
@@ -209,7 +214,7 @@ class _Application:
         await self._api(scope, receive, send)
 
     async def _find_page_words(self) -> Mapping[str, str]:
-        return {REGISTRATION: await self._find_registration(), DOCS: self._docs}
+        return {**self._page_words, REGISTRATION: await self._find_registration()}
 
 
 def build_api(services: Services, settings: Settings) -> ASGIApp:
@@ -219,4 +224,4 @@ def build_api(services: Services, settings: Settings) -> ASGIApp:
     authenticated = Authentication(
         demanding, services[Sessions], services[AccessTokens], services[Limits], services[Supervisor]
     )
-    return BodyLimit(Compression(authenticated), _operations())
+    return BodyLimit(Compression(authenticated), _operations(settings.path_prefix))

@@ -103,11 +103,11 @@ def create_app(
 
     return Edge(
         dispatch,
+        settings=settings,
         request_ids=request_ids,
         common_headers=common_headers,
         metrics=services[Metrics],
         limits=services[Limits],
-        access_log=settings.access_log,
         find_counts=partial(_find_counts, services[Metrics]),
         error_forms={"/ofrep/": ofrep_form, "/unleash/": unleash_form},
     )

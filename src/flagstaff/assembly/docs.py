@@ -31,16 +31,16 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Flagstaff API</title>
-<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+<link rel="stylesheet" href="docs/assets/swagger-ui.css">
 </head>
 <body>
 <main id="api"></main>
-<script src="/docs/assets/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
+<script src="docs/assets/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
 </body>
 </html>
 """
-_START = """SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking: true, persistAuthorization: false });
+_START = """SwaggerUIBundle({ url: "openapi.json", dom_id: "#api", deepLinking: true, persistAuthorization: false });
 """
 
 
@@ -88,32 +88,46 @@ class Document:
             return self._compressed
 
 
-def add_docs(app: FastAPI) -> None:
-    """Add the descriptions of APIs and `/docs` to an application."""
-    for path, document in _documents().items():
+def add_docs(app: FastAPI, path_prefix: str) -> None:
+    """Add the descriptions of APIs and `/docs` to an application whose paths have a prefix."""
+    for path, document in _documents(path_prefix).items():
         app.add_route(path, document.answer, include_in_schema=False)
 
 
 @cache
-def _documents() -> dict[str, Document]:
+def _documents(path_prefix: str) -> dict[str, Document]:
     """The documents by path. A process may create several applications, which have the same."""
-    return {**_descriptions(), **_pages()}
+    return {**_descriptions(path_prefix), **_pages()}
 
 
-def _descriptions() -> dict[str, Document]:
+def _descriptions(path_prefix: str) -> dict[str, Document]:
     """The descriptions: of the API the committed one, which a test compares with `describe_api`.
 
     They are read now, because after an upgrade, their files describe another version than the one that runs.
     """
     kind = {"content-type": "application/json"}
-    documents = {"/openapi.json": Document(_read_openapi, kind), "/openapi/ofrep.json": Document(describe_ofrep, kind)}
+
+    def read_openapi() -> bytes:
+        return _place(
+            msgspec.json.format(files(__package__).joinpath("openapi.json").read_bytes(), indent=-1), path_prefix
+        )
+
+    def read_ofrep() -> bytes:
+        return _place(describe_ofrep(), path_prefix)
+
+    documents = {"/openapi.json": Document(read_openapi, kind), "/openapi/ofrep.json": Document(read_ofrep, kind)}
     for each in documents.values():
         each.compress()
     return documents
 
 
-def _read_openapi() -> bytes:
-    return msgspec.json.format(files(__package__).joinpath("openapi.json").read_bytes(), indent=-1)
+def _place(description: bytes, path_prefix: str) -> bytes:
+    """Let a description say below which path its own paths are."""
+    if not path_prefix:
+        return description
+    placed = msgspec.json.decode(description)
+    placed["servers"] = [{"url": path_prefix}]
+    return msgspec.json.encode(placed)
 
 
 def _pages() -> dict[str, Document]:

@@ -34,7 +34,7 @@ from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.events import PATH as EVENTS_PATH
 from flagstaff.serving.events import EventsRoute
 from flagstaff.serving.fast_path.endpoints import evaluate_endpoint, events_endpoint, ofrep_endpoint
-from flagstaff.serving.fast_path.fast_path import FastPath, connection_class
+from flagstaff.serving.fast_path.fast_path import FastPath, FastPathProtocol, connection_class
 from flagstaff.serving.fast_path.traced_fast_path import TracedFastPathProtocol
 from flagstaff.serving.ofrep.answers import Ofrep
 from flagstaff.serving.ofrep.errors import STREAMS_PATH
@@ -52,12 +52,12 @@ from flagstaff.serving.unleash.streaming import DELTA, STREAMING, StreamingRoute
 from flagstaff.settings import Settings
 
 
-def preload_api() -> None:
+def preload_api(path_prefix: str) -> None:
     """Import the management API and make what no instance changes. Processes that are forked later share its memory."""
     import_fastapi()
     from flagstaff.assembly.api import preload  # noqa: PLC0415
 
-    preload()
+    preload(path_prefix)
 
 
 def _build_api(services: Services, settings: Settings) -> ASGIApp:
@@ -108,7 +108,7 @@ class Edge:
         protocols: Protocols = {  # longer ones come first
             STREAMS_PATH: OfrepStreamRoute(sdk_keys, key_access, stream_tokens, served.streams, refetches),
             EVENTS_PATH: events_route,
-            "/ofrep/": OfrepRoute(ofrep, stream_tokens, refetches),
+            "/ofrep/": OfrepRoute(ofrep, stream_tokens, refetches, settings.path_prefix),
             "/unleash/api/frontend": FrontendRoute(key_access, evaluations, translations, refetches.names),
             STREAMING: streaming,
             DELTA: streaming,
@@ -141,6 +141,7 @@ class Edge:
                 ofrep_endpoint(ofrep, key_access, metrics.evaluate_responses),
                 events_endpoint(events_route, metrics.event_responses),
             ),
+            path_prefix=settings.path_prefix,
             limits=limits,
             callers=callers,
             cut_off=cut_off,
@@ -150,12 +151,11 @@ class Edge:
         )
         self.rejections = Rejections(request_ids, common_headers, limits, metrics)
         self.internal_connection_class = connection_class(self.rejections, None)
-        if tracing is None:
-            self.connection_class = connection_class(self.rejections, self._fast_path)
-        else:
-            self.connection_class = connection_class(
-                self.rejections, self._fast_path, TracedFastPathProtocol, tracing=tracing
-            )
+        shared: dict[str, object] = {"path_prefix": settings.path_prefix.encode()}
+        protocol = FastPathProtocol
+        if tracing is not None:
+            protocol, shared["tracing"] = TracedFastPathProtocol, tracing
+        self.connection_class = connection_class(self.rejections, self._fast_path, protocol, **shared)
 
     async def load_api(self) -> None:
         """Load the management API, for which its requests wait. Evaluations are answered before."""

@@ -44,7 +44,7 @@ def serve_with_workers(
     """
     if sys.platform != "linux":
         raise Error(Code.INVALID, "Several workers need Linux. Set FLAGSTAFF_WORKERS to 1.")
-    preload_api()  # before the port is open: connections wait for processes that handle signals
+    preload_api(settings.path_prefix)  # before the port is open: connections wait for processes that handle signals
     with closing(Listeners(settings.host, settings.ports, count)) as listeners:
         directory = DataDirectory(settings.data_dir)
         directory.prepare()

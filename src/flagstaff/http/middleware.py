@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.database.commits import Commits, watching
-from flagstaff.http.addresses import require_plain
+from flagstaff.http.addresses import Addresses
 from flagstaff.http.bounded_log import BoundedLog
 from flagstaff.http.common_headers import NOT_STORED, CommonHeaders
 from flagstaff.http.errors import ErrorForm, Problem, internal_problem, problem_of, send_problem
@@ -26,6 +26,7 @@ from flagstaff.http.limits import Limits
 from flagstaff.http.operations import ACCOUNT_ID, only_reads
 from flagstaff.http.responses import IS_STREAM
 from flagstaff.http.trace_context import trace_id_in
+from flagstaff.settings import Settings
 from flagstaff.telemetry import Metrics
 from flagstaff.values.errors import Error, unavailable, unconfirmed
 
@@ -64,11 +65,11 @@ class Edge:
         self,
         app: ASGIApp,
         *,
+        settings: Settings,
         request_ids: RequestIds,
         common_headers: CommonHeaders,
         metrics: Metrics,
         limits: Limits,
-        access_log: bool,
         find_counts: Callable[[str], defaultdict[int, int] | None],
         error_forms: Mapping[str, ErrorForm],
     ) -> None:
@@ -77,11 +78,12 @@ class Edge:
         Errors at paths that start with one of `error_forms` get that form.
         """
         self._app = app
+        self._addresses = Addresses(settings.path_prefix)
         self._request_ids = request_ids
         self._common_headers = common_headers
         self._metrics = metrics
         self._limits = limits
-        self._access_log = access_log
+        self._access_log = settings.access_log
         self._limited_logs: dict[str, BoundedLog] = {}
         self._find_counts = find_counts
         self._error_forms = error_forms
@@ -94,6 +96,7 @@ class Edge:
         given = dict(scope["headers"])
         request_id = self._request_ids.choose(given.get(b"x-request-id"))
         scope.setdefault("state", {})["request_id"] = request_id
+        self._addresses.enter(scope)
         origin = given.get(b"origin")
         exchange = _Exchange(headers=self._common_headers.of(request_id, scope["path"], origin))
 
@@ -120,7 +123,7 @@ class Edge:
         request_id: str = scope["state"]["request_id"]
         commits = Commits()
         try:
-            require_plain(scope["raw_path"])
+            self._addresses.require_known(scope)
             with watching(commits):
                 await self._app(scope, receive, send)
         except Error as error:

@@ -124,4 +124,4 @@ async def unsubscribe(token: Token, settings: Service) -> Response:
 @reads(Caller.ANYONE, lenient=True)
 async def open_unsubscribe_page(token: Token) -> Response:
     """Send a browser that opens the link to a page that asks first, because programs open links, too."""
-    return RedirectResponse(f"{UNSUBSCRIBE_PAGE}?{urlencode({'token': token})}", 303)
+    return RedirectResponse(f"..{UNSUBSCRIBE_PAGE}?{urlencode({'token': token})}", 303)

@@ -151,7 +151,10 @@ class Settings:
     )
     public_url: str = field(
         metadata=_read_by(
-            values.parse_public_url, "http://{host}:{port}", "The URL at which users reach the server; used in links."
+            values.parse_public_url,
+            "http://{host}:{port}",
+            "The URL at which users reach the server; used in links. If it has a path, such as "
+            "https://example.com/flags, all paths begin with that.",
         )
     )
     smtp: SmtpServer | None = field(
@@ -474,6 +477,11 @@ class Settings:
     def ports(self) -> tuple[int, ...]:
         """The ports to listen on: first the one for users, and then the internal one, if it is set."""
         return (self.port,) if self.internal_port is None else (self.port, self.internal_port)
+
+    @property
+    def path_prefix(self) -> str:
+        """What all paths begin with, such as /flags; empty if the public URL has no path."""
+        return urlsplit(self.public_url).path
 
     @property
     def is_local(self) -> bool:

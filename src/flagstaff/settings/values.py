@@ -43,6 +43,7 @@ _SMTP: Mapping[str, tuple[Security, int]] = MappingProxyType(
 _DEFAULT_PORTS = MappingProxyType({"http": 80, "https": 443})
 _HOST = re.compile(r"[\w.:%-]+", re.ASCII)
 _INSTANCE_NAME = re.compile(r"[\w.:/@-]{1,200}", re.ASCII)
+_PATH_PREFIX = re.compile(r"(?=.{0,101}\Z)(?:/[\w~-][\w.~-]*)*/?", re.ASCII)
 _PATH = re.compile(r"[\w./~%-]*", re.ASCII)
 _MAILBOX = re.compile(
     r"(?:(?P<name>[^<>]*)<)?(?P<address>[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)*)(?(name)>)", re.ASCII
@@ -187,13 +188,19 @@ def _web_address(text: str) -> SplitResult | None:
 
 
 def parse_public_url(text: str) -> str:
-    """A web address, returned without a trailing slash."""
-    if not _web_address(text):
+    """A web address whose path, if it has one, is a prefix of all paths. It is returned without a trailing slash."""
+    url = _web_address(text)
+    if not url:
         raise ValueError(
             "must be a web address without credentials, query or fragment, such as https://flags.example.com, "
             f"not {text!r}"
         )
-    return text.rstrip("/")
+    if not _PATH_PREFIX.fullmatch(url.path):
+        raise ValueError(
+            "must have no path, or one of at most 100 letters, digits and characters of ._~- between single slashes, "
+            f"none of which is followed by a dot, such as https://example.com/flags, not {text!r}"
+        )
+    return text.removesuffix("/")
 
 
 def parse_mail_from(text: str) -> str:

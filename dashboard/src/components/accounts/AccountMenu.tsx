@@ -6,7 +6,7 @@ import { useState } from "react";
 import { signOut } from "../../api/accounts";
 import { ownAccountQuery } from "../../api/ownAccount";
 import { currentSession } from "../../lib/signIn/session";
-import { hasDocs } from "../../lib/server";
+import { hasDocs, serverAddress } from "../../lib/server";
 import { t } from "../../texts";
 import { MenuFocus } from "../shared/MenuFocus";
 import { IconBook, IconLock, IconLogout, IconShield, IconTerminal } from "../shared/icons";
@@ -46,7 +46,12 @@ export function AccountMenu() {
         </Menu.RadioGroup>
         <Menu.Divider />
         {hasDocs() && (
-          <Menu.Item component="a" href="/docs" target="_blank" leftSection={<IconBook size={16} />}>
+          <Menu.Item
+            component="a"
+            href={`${serverAddress()}/docs`}
+            target="_blank"
+            leftSection={<IconBook size={16} />}
+          >
             {t.shell.apiDocs}
           </Menu.Item>
         )}

@@ -7,6 +7,7 @@ import { currentSession } from "../../lib/signIn/session";
 import { twoFactor as texts } from "../../texts/twoFactor";
 import { CopyButton } from "../shared/CopyButton";
 import classes from "./RecoveryCodes.module.css";
+import { serverAddress } from "../../lib/server";
 
 interface Props {
   readonly codes: readonly string[];
@@ -36,6 +37,6 @@ export function RecoveryCodes({ codes, onStored }: Props) {
 }
 
 function save(codes: readonly string[]): void {
-  const text = codesFile(codes, currentSession()?.email ?? "", window.location.origin);
+  const text = codesFile(codes, currentSession()?.email ?? "", serverAddress());
   download(new Blob([text], { type: "text/plain" }), texts.fileName);
 }

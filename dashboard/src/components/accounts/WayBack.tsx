@@ -6,7 +6,7 @@ import { Alert, Button, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { twoFactorQuery } from "../../api/twoFactor";
-import { safeNext } from "../../lib/search";
+import { nextHref } from "../../lib/search";
 import { twoFactor as texts } from "../../texts/twoFactor";
 
 export function WayBack({ next }: { next: string }) {
@@ -19,7 +19,7 @@ export function WayBack({ next }: { next: string }) {
       <Group gap="xs" justify="space-between">
         <Text size="sm">{isMet ? texts.metNote : texts.demandedNote}</Text>
         {isMet && (
-          <Button size="xs" onClick={() => void navigate({ href: safeNext(next) })}>
+          <Button size="xs" onClick={() => void navigate({ href: nextHref(next) })}>
             {texts.goBack}
           </Button>
         )}

@@ -6,6 +6,7 @@ import type { DialogProps } from "../../lib/hooks/useDialog";
 import { tokens as tokenTexts } from "../../texts/tokens";
 import { NewTokenForm, type TokenPlace } from "./NewTokenForm";
 import { SecretDialog } from "./SecretDialog";
+import { serverAddress } from "../../lib/server";
 
 export function NewTokenDialog({ opened, onClose, ...place }: DialogProps & TokenPlace) {
   return (
@@ -20,7 +21,7 @@ export function NewTokenDialog({ opened, onClose, ...place }: DialogProps & Toke
         label: tokenTexts.secretLabel,
         copy: tokenTexts.copySecret,
         secret: created.token,
-        command: tokenCommand(window.location.origin, place.projectId, created),
+        command: tokenCommand(serverAddress(), place.projectId, created),
       })}
     />
   );

@@ -11,6 +11,7 @@ import { usage as texts } from "../../texts/usage";
 import { CodeBlock } from "../shared/CodeBlock";
 import { EvidenceOfUse } from "./EvidenceOfUse";
 import { UsageKey } from "./UsageKey";
+import { serverAddress } from "../../lib/server";
 
 const CODE: Record<Language, CodeLanguage> = {
   curl: "bash",
@@ -78,7 +79,7 @@ function Program({ language, way, onWay, madeKeys, ...place }: ProgramProps) {
   // In a web page, the project's key would give everyone access to all of its environments.
   const ownKey = way === "http" && kind === "server" ? project.sdk_key : null;
   const { install, code } = usageOf(language, way, flag.variants, {
-    address: window.location.origin,
+    address: serverAddress(),
     key: ownKey ?? made?.key ?? NO_KEY,
     environment: environment.key,
     flag: flag.key,

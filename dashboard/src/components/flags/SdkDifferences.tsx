@@ -4,7 +4,7 @@ import { Anchor, List, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { FlagPath } from "../../api/client";
 import { differencesQuery } from "../../api/sdkDifferences";
-import { hasDocs } from "../../lib/server";
+import { hasDocs, serverAddress } from "../../lib/server";
 import { sdkDifferences as texts } from "../../texts/sdkDifferences";
 import { IconAlert } from "../shared/icons";
 import { Unfold } from "../shared/Unfold";
@@ -29,7 +29,7 @@ export function SdkDifferences({ path }: { path: FlagPath }) {
           ))}
         </List>
         {hasDocs() && (
-          <Anchor href={REFERENCE} target="_blank" size="sm">
+          <Anchor href={serverAddress() + REFERENCE} target="_blank" size="sm">
             {texts.reference}
           </Anchor>
         )}

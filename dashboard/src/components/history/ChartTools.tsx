@@ -7,6 +7,7 @@ import { charts as texts } from "../../texts/charts";
 import { CopyButton } from "../shared/CopyButton";
 import { IconButton } from "../shared/IconButton";
 import { ChartIcon } from "./chartIcons";
+import { serverAddress } from "../../lib/server";
 
 interface Props {
   /** The span that the chart shows, or will show. */
@@ -40,7 +41,7 @@ export function ChartTools({ shown, isZoomed, isLatest, onSpan, onReset }: Props
           {texts.reset}
         </Button>
       )}
-      <CopyButton text={window.location.origin + href} label={texts.copyLink} />
+      <CopyButton text={serverAddress() + href} label={texts.copyLink} />
     </Group>
   );
 }

@@ -9,6 +9,7 @@ import { NO_KEY } from "../../lib/snippets";
 import { metrics as texts } from "../../texts/metrics";
 import { CodeBlock } from "../shared/CodeBlock";
 import { AnchorLink } from "../shared/links";
+import { serverAddress } from "../../lib/server";
 
 interface Props {
   readonly project: Project;
@@ -62,7 +63,7 @@ export function SendEvents({ project, environments, metrics }: Props) {
           label={texts.call(name)}
           language={language === "curl" ? "bash" : language}
           code={eventCall(language, {
-            address: window.location.origin,
+            address: serverAddress(),
             key: project.sdk_key ?? NO_KEY,
             environment: environment.key,
             metric,

@@ -19,6 +19,7 @@ import { releases as texts } from "../../texts/releases";
 import { Command } from "../shared/Command";
 import { AnchorLink } from "../shared/links";
 import classes from "./StepByStep.module.css";
+import { serverAddress } from "../../lib/server";
 
 type Props = Pick<FlagPlace, "path" | "flag">;
 
@@ -82,7 +83,7 @@ export default function StepByStep({ path, flag }: Props) {
         text={texts.stepByStepText}
         needs="flags:write"
         language={language === "curl" ? "bash" : language}
-        command={(token) => releaseCall(language, window.location.origin, path, body, token)}
+        command={(token) => releaseCall(language, serverAddress(), path, body, token)}
       >
         <SegmentedControl
           size="xs"

@@ -8,6 +8,7 @@ import { rolloutCommand } from "../../lib/snippets";
 import { t } from "../../texts";
 import { Command } from "../shared/Command";
 import { Impact } from "../simulator/Impact";
+import { serverAddress } from "../../lib/server";
 
 const PRESETS = [5, 10, 25, 50, 100];
 
@@ -33,7 +34,7 @@ export default function PercentageCommand({ path, label, text, start, min, draft
       text={text}
       needs={path.rule_id === undefined ? "flags:write" : "rules:write"}
       effect={<Impact path={path} draft={chosen === null ? null : draftOf(chosen)} saved={draftOf(saved)} />}
-      command={(token) => rolloutCommand(window.location.origin, path, Number(percentage), token)}
+      command={(token) => rolloutCommand(serverAddress(), path, Number(percentage), token)}
     >
       <NumberInput
         label={t.rules.percentage}

@@ -17,6 +17,7 @@ import { LoadFailed } from "../shared/ProblemPage";
 import { WebhookForm } from "./WebhookForm";
 import { WebhookRow } from "./WebhookRow";
 import { NewButton } from "../shared/NewButton";
+import { serverAddress } from "../../lib/server";
 
 interface Props {
   readonly place: Place;
@@ -89,7 +90,7 @@ export function WebhookList({ place, intro, environments, isShown, children }: P
 /** The secret, and the call that sends a test message. */
 function secretOf(place: Place, { id, secret }: WebhookWithSecret) {
   const at = place === null ? "/api/admin" : `/api/projects/${place}`;
-  const url = `${window.location.origin}${at}/webhooks/${id}/test`;
+  const url = `${serverAddress()}${at}/webhooks/${id}/test`;
   return {
     heading: texts.secretHeading,
     text: texts.secretText,

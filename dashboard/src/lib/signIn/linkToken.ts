@@ -1,5 +1,7 @@
 /** The token of the link in a mail. It is read once, before anything else runs, and removed from the address bar immediately. */
 
+import { pagePath } from "../server";
+
 export const RESET_PATH = "/reset-password";
 export const INVITATION_PATH = "/invitation";
 export const UNSUBSCRIBE_PATH = "/unsubscribe";
@@ -29,10 +31,10 @@ export function restoreLink(link: Link): void {
 }
 
 function take(): Link | null {
-  const path = window.location.pathname;
+  const path = pagePath();
   if (!PATHS.includes(path)) return null;
   const token = new URLSearchParams(window.location.search).get("token");
   if (token === null) return null;
-  window.history.replaceState(window.history.state, "", path);
+  window.history.replaceState(window.history.state, "", window.location.pathname);
   return { path, token };
 }

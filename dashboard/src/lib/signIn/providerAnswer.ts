@@ -3,11 +3,12 @@
  * is read once, before anything else runs, and removed from the address bar immediately.
  */
 
+import { pagePath, storageName } from "../server";
 import { type Link, openedLink, restoreLink } from "./linkToken";
 
 export const CALLBACK_PATH = "/sso/callback";
 
-const STORAGE_KEY = "flagstaff.sign-in";
+const STORAGE_KEY = storageName("flagstaff.sign-in");
 
 /** A sign-in that was begun in this tab: the proof of that, the page to continue with, and the provider's name. */
 interface SignIn {
@@ -45,9 +46,9 @@ export function keepSignIn(signIn: SignIn): void {
 }
 
 function arrive(): Arrival {
-  if (window.location.pathname !== CALLBACK_PATH) return { kind: "unasked" };
+  if (pagePath() !== CALLBACK_PATH) return { kind: "unasked" };
   const given = new URLSearchParams(window.location.search);
-  window.history.replaceState(window.history.state, "", CALLBACK_PATH);
+  window.history.replaceState(window.history.state, "", window.location.pathname);
   const begun = takeSignIn();
   if (begun === null) return { kind: "unasked" };
   const { binding, returnTo, provider, link } = begun;

@@ -4,8 +4,10 @@
  * If it ends without being signed out, the pages that are open may stay, for signing in again in place.
  */
 
-const STORAGE_KEY = "flagstaff.session";
-const ENDING_KEY = "flagstaff.session-ending";
+import { storageName } from "../server";
+
+const STORAGE_KEY = storageName("flagstaff.session");
+const ENDING_KEY = storageName("flagstaff.session-ending");
 
 export interface Session {
   readonly token: string;

@@ -44,6 +44,16 @@ http://127.0.0.1:8000
 {{- end -}}
 {{- end -}}
 
+{{/* The path that all paths of the server begin with, such as /flags; empty if the public URL has none. */}}
+{{- define "flagstaff.pathPrefix" -}}
+{{ trimSuffix "/" (get (urlParse (include "flagstaff.publicUrl" .)) "path") }}
+{{- end -}}
+
+{{/* The same for probes and metrics, which have none on the internal port. */}}
+{{- define "flagstaff.probedPrefix" -}}
+{{- if not .Values.internalPort }}{{ include "flagstaff.pathPrefix" . }}{{ end -}}
+{{- end -}}
+
 {{/* The name of the port that has probes and metrics. */}}
 {{- define "flagstaff.probedPort" -}}
 {{ ternary "internal" "http" (ne (int .Values.internalPort) 0) }}

@@ -70,6 +70,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     bounds: ClassVar[Bounds] = Bounds()
     rejections: ClassVar[Rejections]
+    path_prefix: ClassVar[bytes] = b""
 
     # Set for each connection.
     url = b""  # of the latest request, as far as it was read
@@ -162,7 +163,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return  # `_parse` parses it again as an ordinary request
         if b"//" in self.url:
-            self.url = merge_slashes(self.url)
+            self.url = merge_slashes(self.url, self.path_prefix)
         self.scope["extensions"] = cast(
             "dict[str, dict[object, object]]", {TRANSPORT: self.transport, HAS_MORE: self.has_more}
         )
@@ -242,7 +243,7 @@ class BoundedProtocol(HttpToolsProtocol):
             status,
             detail,
             peer=self.client,
-            request=ReadSoFar(self.parser.get_method(), self.url, self.headers or ()),
+            request=ReadSoFar(self.parser.get_method(), self.url.removeprefix(self.path_prefix), self.headers or ()),
             default_headers=self.server_state.default_headers,
         )
         if not self._is_answered():

@@ -47,12 +47,12 @@ def content_length(value: bytes) -> int | None:
     return int(digits or b"0") if len(digits) <= _LENGTH_DIGITS else CONTENT_LENGTH_MAX
 
 
-def merge_slashes(url: bytes) -> bytes:
-    """The URL of a request with one slash for several in its path, if that is a path of applications.
+def merge_slashes(url: bytes, path_prefix: bytes = b"") -> bytes:
+    """The URL of a request with one slash for several in its path, if that is a path of applications after the prefix.
 
     Their clients append a path to an address that may end in a slash. All other paths stay as they are: a proxy has
     rules for some, such as `/metrics`, which `//metrics` must not pass by.
     """
     path, question, query = url.partition(b"?")
     merged = _slashes.sub(b"/", path)
-    return merged + question + query if merged.startswith(_PROTOCOLS) else url
+    return merged + question + query if merged.removeprefix(path_prefix).startswith(_PROTOCOLS) else url

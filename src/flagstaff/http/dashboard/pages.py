@@ -25,6 +25,8 @@ _OTHERS = re.compile(r"/(api|auth|sdk|docs|health|ready|metrics|openapi|openapi\
 _NONCE = "FLAGSTAFF_NONCE"
 REGISTRATION, DOCS = "FLAGSTAFF_REGISTRATION", "FLAGSTAFF_DOCS"
 """The words of the page for whether registration is open or closed, and whether `/docs` is here or elsewhere."""
+PATH_PREFIX, FILES = "FLAGSTAFF_PATH_PREFIX", '="./'
+"""The word of the page for the path prefix, and the beginning of the addresses of its files."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; "
     "img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -45,7 +47,7 @@ _NOT_BUILT = """<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>Flagstaff</title>
 <h1>The dashboard has not been built</h1>
-<p>Run <code>make dashboard</code> and reload this page. The API works: see the <a href="/docs">API reference</a>.</p>
+<p>Run <code>make dashboard</code> and reload this page. The API works: see the <a href="./docs">API reference</a>.</p>
 </html>
 """
 
@@ -97,12 +99,10 @@ class Dashboard:
     async def _page_response(self, scope: Scope) -> Response:
         nonce = secrets.token_urlsafe(16)
         headers = {**_NO_CACHE, "content-security-policy": _POLICY.format(nonce=nonce), "vary": "Accept"}
-        if self._page is None:
-            return HTMLResponse(_NOT_BUILT, 503, headers=headers)
-        page = self._page
+        page = self._page or _NOT_BUILT
         for word, text in {_NONCE: nonce, **await self._find_words(scope)}.items():
             page = page.replace(word, text)
-        return HTMLResponse(page, headers=headers)
+        return HTMLResponse(page, 200 if self._page else 503, headers=headers)
 
 
 def _read_files(directory: Path) -> Mapping[str, _File]:

@@ -81,6 +81,7 @@ class FastPath:
         self,
         endpoints: Iterable[FastEndpoint],
         *,
+        path_prefix: str,
         limits: Limits,
         callers: CallerCounts,
         cut_off: CutOff,
@@ -93,7 +94,7 @@ class FastPath:
         self.cut_off = cut_off
         self.lease = cut_off.lease
         self.choose_id = request_ids.choose
-        self._endpoints = [_prepare(endpoint, security, cross_origin) for endpoint in endpoints]
+        self._endpoints = [_prepare(endpoint, path_prefix, security, cross_origin) for endpoint in endpoints]
         self._known_heads: dict[bytes, Head] = {}
         self._default_headers: Headers | None = None
         self._start = b""
@@ -266,11 +267,13 @@ class _Collector:
         self.has_body = True
 
 
-def _prepare(endpoint: FastEndpoint, security: Iterable[Header], cross_origin: CrossOrigin) -> PreparedEndpoint:
+def _prepare(
+    endpoint: FastEndpoint, path_prefix: str, security: Iterable[Header], cross_origin: CrossOrigin
+) -> PreparedEndpoint:
     headers = (*security, *cross_origin.headers(endpoint.path, None), NOT_STORED)
     tail = b"".join(b"\r\n%s: %s" % header for header in headers) + _END
     status_line = f"HTTP/1.1 {endpoint.success} {HTTPStatus(endpoint.success).phrase}\r\n"
-    request_line = f"POST {endpoint.path} HTTP/1.1\r\n"
+    request_line = f"POST {path_prefix}{endpoint.path} HTTP/1.1\r\n"
     return PreparedEndpoint(endpoint, request_line.encode(), status_line.encode(), headers, tail)
 
 

@@ -18,10 +18,11 @@ from flagstaff.values.errors import Code, Error
 class OfrepRoute:
     """Answers everything below `/ofrep/`; the edge gives errors the form of `ofrep_form`."""
 
-    def __init__(self, ofrep: Ofrep, stream_tokens: StreamTokens, refetches: Refetches) -> None:
+    def __init__(self, ofrep: Ofrep, stream_tokens: StreamTokens, refetches: Refetches, path_prefix: str) -> None:
         self._ofrep = ofrep
         self._stream_tokens = stream_tokens
         self._refetches = refetches
+        self._path_prefix = path_prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
@@ -52,7 +53,7 @@ class OfrepRoute:
         known = self._refetches.names.find(scope["headers"])
         access, environment = await self._ofrep.open(scope, known)
         whole, revision = await self._ofrep.answer_all(environment, body), environment.revision
-        offered = offer(self._stream_tokens, access, revision, known or self._refetches.names.make())
+        offered = offer(self._path_prefix, self._stream_tokens, access, revision, known or self._refetches.names.make())
         tag, headers = whole.tag + offered.tag, [revision_header(revision)]
         if known is not None and has_answer(scope["headers"], tag):
             self._refetches.confirm(known, revision)

@@ -51,11 +51,11 @@ def wants_stream(query: bytes) -> bool:
     return b"stream=sse" in query.split(b"&")
 
 
-def offer(tokens: StreamTokens, access: Access, revision: int, name: str) -> Offer:
+def offer(path_prefix: str, tokens: StreamTokens, access: Access, revision: int, name: str) -> Offer:
     """The offer for a client with a key of an environment that gets flags of this revision."""
     assert access.key_id is not None
     token = tokens.make(KeyName(access.project.project_id, access.key_id))
-    address = f"{STREAMS_PATH}?{_TOKEN}={token}&{_REVISION}={revision}&{_CLIENT}={name}"
+    address = f"{path_prefix}{STREAMS_PATH}?{_TOKEN}={token}&{_REVISION}={revision}&{_CLIENT}={name}"
     member = b',"eventStreams":[{"type":"sse","endpoint":{"requestUri":"%b"},"inactivityDelaySec":%d}]' % (
         address.encode(),
         _INACTIVITY_SECONDS,
