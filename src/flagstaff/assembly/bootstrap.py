@@ -93,7 +93,7 @@ class Flagstaff:
             self.hooks.sender,
         )
         build_audit(foundation, self.serving)
-        build_probes(foundation, self.serving.snapshots.problems, self._answers_evaluations)
+        build_probes(foundation, self._find_problems, self._answers_evaluations)
         foundation.periodic_tasks.append(
             PeriodicTask(
                 "last-seen", LAST_USED_SECONDS, self._write_last_used, "stores when credentials were last used"
@@ -186,6 +186,9 @@ class Flagstaff:
         await self.identity.write_last_used()
         serving = self.serving
         await self.sdk_keys.write_last_used(serving.sdk_keys.take_used() | serving.streams.open_keys())
+
+    def _find_problems(self) -> list[str]:
+        return [*self.serving.snapshots.problems(), *self.history.spool_problems()]
 
     def _answers_evaluations(self) -> bool:
         return self.foundation.settings.when_cut_off != "refuse" or not self.cluster.lease.has_lapsed()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from flagstaff.applications.applications_service import ApplicationReports
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.database.situations import find_file_situation
 from flagstaff.history.buffer import Buffer
 from flagstaff.history.clickhouse.sender import Sender
 from flagstaff.history.event_files import EventForm
@@ -87,6 +88,12 @@ class EvaluationHistory:
                 await self.passed_time.look()
         await self.recorder.start()
         await self.event_recorder.start()
+
+    def spool_problems(self) -> list[str]:
+        """Say why evaluations or events could not wait on the disk, and what to do."""
+        folders = (self._foundation.settings.data_dir / name for name in (SPOOL_FOLDER, EVENTS_FOLDER))
+        situation = find_file_situation(*folders)
+        return [f"{situation.cause} {situation.step}"] if situation else []
 
     async def flush(self) -> None:
         """Write what is recorded; what the database does not take in time stays in files."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import structlog
 
+from flagstaff.database.situations import find_file_situation
 from flagstaff.values.errors import Code, Error
 
 log = structlog.get_logger(__name__)
@@ -110,7 +111,8 @@ class DataDirectory:
             return os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             message = f"The data directory {self.path} cannot be used: {error.strerror}."
-            raise Error(Code.UNAVAILABLE, message) from error
+            situation = find_file_situation(self.path / _LOCK_FILE, self.path)
+            raise Error(Code.UNAVAILABLE, situation.message if situation else message) from error
 
     def secret_key(self) -> str:
         """The secret key in the folder, created by the first call with mode 0600.

@@ -118,7 +118,7 @@ class Database:
             self._files = {name: OpenFile(data_directory / name) for name in (CONFIGURATION_FILE, HISTORY_FILE)}
             self._engines = sqlite_engines(*self._files.values())
             self.reach, self._turns = None, Turns()
-        self.health = StoreHealth(is_postgresql=self.is_postgresql)
+        self.health = StoreHealth(is_postgresql=self.is_postgresql, directory=data_directory)
         self._directory = data_directory
         self.instance = token_hex(8)  # distinguishes this process from others on the same database
         self._announce: Callable[[Committed], Awaitable[None]] | None = None

@@ -7,7 +7,14 @@ from pathlib import Path
 import structlog
 
 from flagstaff.database import driver_errors
-from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files, unusable_history
+from flagstaff.database.situations import Situation, find_file_situation
+from flagstaff.database.sqlite.files import (
+    CONFIGURATION_FILE,
+    HISTORY_FILE,
+    inspect_files,
+    paths_of,
+    unusable_history,
+)
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error, unavailable
 
@@ -29,8 +36,10 @@ class StoreHealth:
     all are found. `log_bytes` is how much of the write-ahead log of each of SQLite's files is not in the file yet.
     """
 
-    def __init__(self, *, is_postgresql: bool) -> None:
+    def __init__(self, *, is_postgresql: bool, directory: Path) -> None:
+        """`directory` is that of SQLite's files."""
         self._is_postgresql = is_postgresql
+        self._directory = directory
         self._missing: str | None = None
         self._damaged: dict[str, str] = {}
         self._refusing: dict[str, str] = {}
@@ -106,9 +115,10 @@ class StoreHealth:
             return self._record_damage(store, reason)
         if driver_errors.lacks_tables(cause):
             return self._record_absence(store, reason)
-        if writes and driver_errors.refuses_writes(cause):
-            return self._record_rejection(store, reason, cause)
-        return None
+        situation = driver_errors.find_situation(cause) or self._find_file_situation(store)
+        if writes and (driver_errors.refuses_writes(cause) or situation):
+            return self._record_rejection(store, reason, cause, situation)
+        return situation.message if situation else None
 
     def _record_damage(self, store: str, reason: str) -> str:
         if self._is_postgresql:
@@ -160,9 +170,14 @@ class StoreHealth:
         self._incomplete[store] = message
         return message
 
-    def _record_rejection(self, store: str, reason: str, cause: BaseException | None) -> str:
+    def _find_file_situation(self, store: str) -> Situation | None:
+        return None if self._is_postgresql else find_file_situation(*paths_of(self._directory / _FILES[store]))
+
+    def _record_rejection(
+        self, store: str, reason: str, cause: BaseException | None, situation: Situation | None
+    ) -> str:
         place = "PostgreSQL" if self._is_postgresql else _FILES[store]
-        if situation := driver_errors.find_situation(cause):
+        if situation:
             message = f"{situation.message} Evaluations are answered meanwhile."
         elif driver_errors.is_full_disk(cause):
             message = (

@@ -1,11 +1,13 @@
-"""Why PostgreSQL cannot be used, and what to do: one table for a start, `/ready`, `flagstaff doctor` and the dashboard.
+"""Why the database cannot be used, and what to do: one table for a start, `/ready`, `flagstaff doctor` and responses.
 
-The sentences are read by strangers, too, so they name no role, host or database.
+The sentences are read by strangers, too, so they name no role, host, database or path.
 """
 
+import os
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 
@@ -79,3 +81,30 @@ def find_situation(error: BaseException | None, sqlstate: str | None) -> Situati
     if isinstance(error, ConnectionError) and _NO_TLS_OFFERED in str(error):
         return _NO_TLS
     return None
+
+
+def find_file_situation(*paths: Path) -> Situation | None:
+    """The situation in which a file or folder cannot be written; None if all can that exist."""
+    return next((found for path in paths if (found := _find_file_situation(path)) is not None), None)
+
+
+def _find_file_situation(path: Path) -> Situation | None:
+    try:
+        owner, system = path.stat().st_uid, os.statvfs(path)
+    except OSError:
+        return None
+    if system.f_flag & os.ST_RDONLY:
+        return Situation(
+            f"{path.name} cannot be written, because its file system is read-only.",
+            "Mount it for writing. The log of the kernel (dmesg) says why, if it was not always so.",
+        )
+    if os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        return None
+    if owner != os.geteuid():
+        return Situation(
+            f"{path.name} cannot be written, because it belongs to another user (id {owner}) than the server's.",
+            "Give the data directory to the server's user: chown -R USER DIRECTORY",
+        )
+    return Situation(
+        f"{path.name} cannot be written, because its mode forbids it.", "Run in the data directory: chmod -R u+rwX ."
+    )

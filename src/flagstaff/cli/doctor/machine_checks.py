@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from flagstaff.assembly.history import EVENTS_FOLDER, SPOOL_FOLDER
 from flagstaff.cli.doctor.findings import Finding, fail, ok, warn
 from flagstaff.cli.progress import spell_size
 from flagstaff.database.data_directory import DataDirectory
+from flagstaff.database.situations import find_file_situation
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE, paths_of
 from flagstaff.evaluation import loops
 from flagstaff.machine.descriptors import RESERVE
 from flagstaff.settings import Settings, is_loopback
@@ -26,6 +29,7 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
     """All checks that need no network."""
     directory = DataDirectory(settings.data_dir)
     yield _data_directory(settings.data_dir)
+    yield check_files(settings.data_dir, is_sqlite=settings.database_url is None)
     yield _server(directory)
     yield _secret_key(settings, directory)
     yield _disk(settings.data_dir)
@@ -47,8 +51,10 @@ def _data_directory(path: Path) -> Finding:
     mode = stat.S_IMODE(status.st_mode)
     if not stat.S_ISDIR(status.st_mode):
         return fail(check, f"{path} is not a folder", "Set FLAGSTAFF_DATA_DIR to a folder.")
-    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        return fail(check, f"{path} cannot be written", f"Give it to the server's user: chown -R USER {path}")
+    if situation := find_file_situation(path):
+        return fail(check, situation.cause, situation.step)
+    if not os.access(path, os.R_OK | os.X_OK):
+        return fail(check, f"{path} cannot be read", f"Give it to the server's user: chown -R USER {path}")
     if mode & 0o077:
         return warn(check, f"{path} has mode {mode:04o}, so others can read it", f"Run: chmod 700 {path}")
     if status.st_uid != os.geteuid():
@@ -58,6 +64,27 @@ def _data_directory(path: Path) -> Finding:
             "Run this command as the user that runs the server.",
         )
     return ok(check, f"{path}, mode {mode:04o}")
+
+
+def check_files(path: Path, *, is_sqlite: bool) -> Finding:
+    """Whether the files of SQLite, if it is used, and the folders of what waits for the database can be written."""
+    names = (CONFIGURATION_FILE, HISTORY_FILE) if is_sqlite else ()
+    checked = [each for name in names for each in paths_of(path / name)]
+    checked += [path / name for name in (SPOOL_FOLDER, EVENTS_FOLDER)]
+    if situation := find_file_situation(*checked):
+        return fail("files", situation.cause, situation.step)
+    foreign = next((each for each in checked if _find_owner(each) not in (None, _find_owner(path))), None)
+    if foreign is not None:  # root can write it, and the server's user, who has the directory, perhaps not
+        said = f"{foreign.name} belongs to another user than the data directory"
+        return warn("files", said, "Give the data directory to the server's user: chown -R USER DIRECTORY")
+    return ok("files", "those that exist can be written")
+
+
+def _find_owner(path: Path) -> int | None:
+    try:
+        return path.stat().st_uid
+    except OSError:
+        return None
 
 
 def _server(directory: DataDirectory) -> Finding:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from flagstaff.database import tables
 from flagstaff.database.data_directory import DataDirectory
+from flagstaff.database.situations import find_file_situation
 from flagstaff.database.sqlite.commit_numbers import count_lost, find_confirmed, forget_number, read_number
 from flagstaff.values.errors import Code, Error
 
@@ -231,5 +232,12 @@ def existing(path: Path) -> str:
     return f"file:{quote(str(path.absolute()))}?mode=rw"
 
 
+def paths_of(path: Path) -> list[Path]:
+    """A file, the files beside it, and their directory: what must be writable to change it."""
+    return [*(path.with_name(f"{path.name}{ending}") for ending in COMPANIONS), path.parent]
+
+
 def _unreadable(path: Path, error: sqlite3.Error) -> Error:
+    if situation := find_file_situation(*paths_of(path)):
+        return Error(Code.UNAVAILABLE, situation.message)
     return Error(Code.UNAVAILABLE, f"{path} cannot be opened: {error}. Nothing was changed.")
