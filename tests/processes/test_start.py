@@ -24,9 +24,9 @@ def fresh_store(tmp_path: Path) -> Store:
     return Store(None, tmp_path / "data")
 
 
-def refusal(**environ: str) -> str:
+def refusal(open_files: int | None = None, **environ: str) -> str:
     """Return the line that a failed start prints."""
-    outcome = run_flagstaff("serve", environ=environ)
+    outcome = run_flagstaff("serve", environ=environ, open_files=open_files)
     assert outcome.returncode == 1
     assert outcome.stdout == ""
     assert "Traceback" not in outcome.stderr
@@ -57,6 +57,12 @@ def run_before_the_import(module: str, folder: Path, statement: str) -> dict[str
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_too_few_open_files_are_refused_before_anything_is_made(fresh_store: Store) -> None:
+    found = refusal(open_files=24, **fresh_store.environ)
+    assert found.startswith("The system lets this process open 24 files. Flagstaff needs at least 64: raise ulimit -Hn")
+    assert not fresh_store.data_directory.exists()
 
 
 def test_a_wrong_value_or_an_unknown_name_stops_the_start_before_anything_is_created(tmp_path: Path) -> None:

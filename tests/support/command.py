@@ -17,8 +17,12 @@ def run_flagstaff(
     environ: Mapping[str, str] | None = None,
     stdin: str = "",
     directory: Path | None = None,
+    open_files: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command that ends by itself. It gets only PATH from this process's environment."""
+    """Run a command that ends by itself. It gets only PATH from this process's environment.
+
+    `open_files` lowers the system's limit.
+    """
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         given.write(stdin.encode())
         given.seek(0)
@@ -29,6 +33,7 @@ def run_flagstaff(
             output=output,
             errors=errors,
             directory=directory,
+            open_files=open_files,
         )
         try:
             status = process.wait_blocking(_SECONDS)

@@ -1,5 +1,6 @@
 """The values of settings, and the errors for invalid ones."""
 
+import os
 from email.headerregistry import Address
 from ipaddress import ip_network
 from pathlib import Path
@@ -35,6 +36,7 @@ def refusal(**environ: str) -> str:
         ("WORKERS", "129", "must be a whole number from 1 to 128, or auto"),
         ("WORKERS", "2.5", "must be a whole number from 1 to 128, or auto"),
         ("DATA_DIR", "~nobody-of-this-name/x", "must be a directory"),
+        ("DATA_DIR", os.fsdecode(b"/srv/flagst\xe4ff"), "must be a directory whose whole path is in UTF-8"),
         ("DATABASE_URL", "mysql://localhost/x", "must be a valid URL that starts with postgresql:// or postgres://"),
         ("DATABASE_URL", "sqlite:///x.db", "FLAGSTAFF_DATA_DIR"),
         ("SECRET_KEY", "short", "must be at least 32 characters"),

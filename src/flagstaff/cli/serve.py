@@ -12,6 +12,7 @@ from flagstaff.cli.otel import require_sdk
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.sqlite.files import inspect_files
 from flagstaff.machine.cores import usable_cores
+from flagstaff.machine.descriptors import require_enough
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry
 from flagstaff.telemetry import configure_logging
@@ -35,9 +36,10 @@ def serve(settings: Settings, open_telemetry: OpenTelemetry | None, *, accepts_l
 
     Raises:
         Error: UNAVAILABLE when it needs packages that are not installed; CONFLICT when the
-            address is in use; what `Flagstaff.start` raises.
+            address is in use or too few files can be opened; what `Flagstaff.start` raises.
     """
     configure_logging(settings.log_format)
+    require_enough()
     if open_telemetry is not None:
         require_sdk()
     if accepts_loss and settings.database_url is None:

@@ -2,8 +2,22 @@
 
 import resource
 
+from flagstaff.values.errors import Code, Error
+
+_MINIMUM = 64  # an idle server has about 40 open: modules while they are imported, files of the database, and sockets
 RESERVE = 128
 """Descriptors that connections leave free: for the database, the history's spool, mails and logs."""
+
+
+def require_enough() -> None:
+    """Raise Error CONFLICT if this process may not open as many files as a server without connections does."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < _MINIMUM:
+        raise Error(
+            Code.CONFLICT,
+            f"The system lets this process open {hard} files. Flagstaff needs at least {_MINIMUM}: raise ulimit -Hn, "
+            "or LimitNOFILE= in the unit of systemd.",
+        )
 
 
 def raise_limit(wanted: int) -> int:

@@ -136,9 +136,14 @@ def parse_port(text: str) -> int:
 def parse_directory(text: str) -> Path:
     """A directory, which does not have to exist."""
     try:
-        return Path(text).expanduser()
+        path = Path(text).expanduser()
     except RuntimeError:
         raise ValueError(f"must be a directory; the home directory in {text!r} is unknown") from None
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError:  # the name of a file is bytes, which Python then reads as lone surrogates
+        raise ValueError("must be a directory whose whole path is in UTF-8") from None
+    return path
 
 
 def parse_instance_name(text: str) -> str:
