@@ -71,6 +71,10 @@ def test_kubernetes_accepts_every_resource(name: str, kubernetes: str) -> None:
         ("existingSecret=", "existingSecret"),
         ("secretKeys.databaseUrl=", "databaseUrl"),
         ("settings.FLAGSTAFF_DATABASE_URL=postgresql://flagstaff:secret@db/flagstaff", "FLAGSTAFF_DATABASE_URL"),
+        ("settings.FLAGSTAFF_CLICKHOUSE_URL=https://clickhouse:8443", "FLAGSTAFF_CLICKHOUSE_URL"),
+        ("settings.FLAGSTAFF_WEBHOOK_PROXY=http://proxy:3128", "FLAGSTAFF_WEBHOOK_PROXY"),
+        ("settings.OTEL_EXPORTER_OTLP_ENDPOINT=https://user:password@otel:4318", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+        ("publicUrl=https://user:password@flags.example.com", "publicUrl"),
         ("settings.FLAGSTAFF_MAX_CONNECTIONS=20000", "FLAGSTAFF_MAX_CONNECTIONS"),  # helm would write it as 2e+04
         ("internalPort=8000", "internalPort"),
         ("internalPort=metrics", "internalPort"),
@@ -140,6 +144,15 @@ def test_all_paths_have_the_prefix_of_the_public_url() -> None:
     assert "/tools/flags/ready" in tested["spec"]["containers"][0]["args"][0]
 
 
+def test_pods_reach_webhooks_and_what_the_secret_names_and_nothing_else() -> None:
+    def ports(*options: str) -> list[int]:
+        (policy,) = [each for (kind, _), each in resources(render("", *options)).items() if kind == "NetworkPolicy"]
+        return [port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]]
+
+    assert ports() == [53, 53, 5432, 443]
+    assert ports("--set", "secretKeys.clickhouseUrl=clickhouse") == [53, 53, 5432, 8443, 443]
+
+
 def test_annotations_that_refuse_the_metrics_apply_to_their_path_alone() -> None:
     rendered = resources(render("everything-values.yaml"))
     ingresses = [each for (kind, _), each in rendered.items() if kind == "Ingress"]
@@ -181,4 +194,6 @@ def test_the_notes_warn_of_what_is_missing() -> None:
     assert "can read /metrics" not in complete
     assert "can read /metrics" not in notes("--values", str(CHART / "ci" / "internal-port-values.yaml"))
     assert "HTTP/2" not in complete
+    assert "lets pods reach webhooks at port 443 alone" in notes()
+    assert "reach webhooks" not in notes("--set", "networkPolicy.enabled=false")
     assert "WARNING" not in notes("--set", "secretKeys.smtpUrl=smtp,secretKeys.valkeyUrl=valkey")

@@ -68,7 +68,9 @@ http://127.0.0.1:8000
   "FLAGSTAFF_SECRET_KEY_FILE" .Values.secretKeys.secretKey
   "FLAGSTAFF_VALKEY_URL_FILE" .Values.secretKeys.valkeyUrl
   "FLAGSTAFF_SMTP_URL_FILE" .Values.secretKeys.smtpUrl
-  "FLAGSTAFF_OIDC_PROVIDERS_FILE" .Values.secretKeys.oidcProviders }}
+  "FLAGSTAFF_OIDC_PROVIDERS_FILE" .Values.secretKeys.oidcProviders
+  "FLAGSTAFF_CLICKHOUSE_URL_FILE" .Values.secretKeys.clickhouseUrl
+  "FLAGSTAFF_WEBHOOK_PROXY_FILE" .Values.secretKeys.webhookProxy }}
 {{- if $key }}
 - name: {{ $name }}
   value: /run/secrets/flagstaff/{{ $key }}
