@@ -6,6 +6,7 @@
 import json
 import re
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import yaml
 
 from flagstaff.machine.descriptors import RESERVE
 from flagstaff.settings import Settings
+from flagstaff.settings.environment import is_secret, variable_of
 
 ROOT = Path(__file__).parents[1]
 PACKAGING = ROOT / "packaging"
@@ -144,8 +146,7 @@ def test_compose_contains_no_password_and_says_how_to_make_each() -> None:
 
 
 def test_the_chart_has_a_value_for_every_secret_and_takes_none_as_a_setting() -> None:
-    secrets = {"FLAGSTAFF_DATABASE_URL", "FLAGSTAFF_SECRET_KEY", "FLAGSTAFF_VALKEY_URL", "FLAGSTAFF_SMTP_URL"}
-    secrets.add("FLAGSTAFF_OIDC_PROVIDERS")
+    secrets = {variable_of(setting) for setting in fields(Settings) if is_secret(setting)}
     helpers = (CHART / "templates" / "_helpers.tpl").read_text()
     assert {name.removesuffix("_FILE") for name in re.findall(r'"(FLAGSTAFF_\w+_FILE)"', helpers)} == secrets
     schema = json.loads((CHART / "values.schema.json").read_text())

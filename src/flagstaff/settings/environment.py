@@ -39,7 +39,8 @@ def variable_of(setting: Field) -> str:
     return setting.metadata["variable"] or PREFIX + setting.name.upper()
 
 
-def _is_secret(setting: Field) -> bool:
+def is_secret(setting: Field) -> bool:
+    """Return whether a setting can also be read from a file, and is never shown."""
     return not setting.repr
 
 
@@ -62,7 +63,7 @@ def _find(setting: Field, given: Mapping[str, str]) -> tuple[str, str | None]:
     """The variable that a setting is read from, and its text, if any."""
     variable = variable_of(setting)
     file = f"{variable}_FILE"
-    if _is_secret(setting) and file in given:
+    if is_secret(setting) and file in given:
         if variable in given:
             raise SettingsError(f"{variable} and {file} are both set; set only one of them.")
         return file, _read_secret(file, Path(given[file]))
@@ -104,7 +105,7 @@ def _mail_domain(host: str) -> str:
 
 def _refuse_unknown_names(settings: Sequence[Field], given: Mapping[str, str]) -> None:
     known = {variable_of(setting) for setting in settings}
-    known |= {f"{variable_of(setting)}_FILE" for setting in settings if _is_secret(setting)} | _REMOVED
+    known |= {f"{variable_of(setting)}_FILE" for setting in settings if is_secret(setting)} | _REMOVED
     for name in sorted(given):
         if name.startswith(PREFIX) and name not in known:
             # Compare without the prefix, which would make any two names similar.
