@@ -1,6 +1,7 @@
 """One stream for the log entries of Flagstaff and its libraries. Secrets must never appear in it."""
 
 import logging
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ _SECRET_VALUE = re.compile(
     re.IGNORECASE,
 )
 _MAX_DEPTH = 6
+_LITTLE_MEMORY_BYTES = 8 * 1024 * 1024
+_LAST_WORDS = b"flagstaff: This process has no memory left, and ends, so that it can be started again.\n"
 _BAD_REQUEST = 400
 _TIME = "%H:%M:%S"
 _SHORT: dict[str, Any] = {"pad_level": False, "pad_event_to": 0}
@@ -71,6 +74,7 @@ def configure_logging(
             foreign_pre_chain=beginnings,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                _end_without_memory,
                 structlog.processors.StackInfoRenderer(),
                 structlog.processors.format_exc_info,
                 redact,
@@ -88,6 +92,23 @@ def configure_logging(
     # The command itself tells a person of the start and the stop.
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING if is_short else logging.NOTSET)
     logging.getLogger("alembic").setLevel(logging.WARNING)  # the caller logs migrations
+
+
+def _end_without_memory(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """End the process at once when a MemoryError is logged and even a little memory cannot be had.
+
+    It could answer no request, would log each as an error, and could not stop in order. Every error that nobody expects
+    is logged, so one place sees them all. A MemoryError for a size that no machine has ends nothing.
+    """
+    given = event.get("exc_info")
+    error = sys.exc_info()[1] if given is True else given[1] if isinstance(given, tuple) else given
+    if isinstance(error, MemoryError):
+        try:
+            bytearray(_LITTLE_MEMORY_BYTES)
+        except MemoryError:
+            os.write(sys.stderr.fileno(), _LAST_WORDS)
+            os._exit(1)
+    return event
 
 
 def _shorten(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
