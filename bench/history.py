@@ -1,7 +1,9 @@
 """Write a million evaluations into a new store and time what reads them.
 
-`python bench/history.py [--attributes none|few|many] [postgresql://…]`: with `few`, an evaluation has three attributes
+`python -m bench.history [--attributes none|few|many] [postgresql://…]`: with `few`, an evaluation has three attributes
 whose values repeat, and with `many` also the id of a session. The PostgreSQL database must be empty; it is left full.
+
+`--single RATE` writes and counts evaluations of single flags instead, so many a second, as single_flags.py describes.
 """
 
 import argparse
@@ -18,6 +20,7 @@ from uuid import uuid4
 
 import msgspec
 
+from bench.single_flags import Load
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.database.sqlite.files import HISTORY_FILE
@@ -93,13 +96,19 @@ async def timed(name: str, work: Callable[[], Awaitable[Any]], repeat: int = 7) 
     print(f"{name:52} {statistics.median(times):8.1f} ms  (worst {max(times):.1f})  {outcome}")
 
 
-async def main(url: str | None, attributes: str) -> None:
+async def main(url: str | None, attributes: str, single: float | None) -> None:
     """Write, then read."""
     with tempfile.TemporaryDirectory() as folder:
         await migrate(url, Path(folder))
         database = Database(url, Path(folder))
         try:
-            await run(database, Path(folder), make_layout(attributes))
+            if single is None:
+                await run(database, Path(folder), make_layout(attributes))
+                return
+            load = Load(database, single)
+            await load.run()
+            print(await load.report())
+            print(f"    {await size_of(database, Path(folder)) / load.evaluations:.1f} bytes each on disk")
         finally:
             await database.close()
 
@@ -171,5 +180,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--attributes", choices=["none", "few", "many"], default="none")
     parser.add_argument("url", nargs="?")
+    parser.add_argument("--single", type=float, metavar="RATE")
     given = parser.parse_args()
-    asyncio.run(main(given.url, given.attributes))
+    asyncio.run(main(given.url, given.attributes, given.single))

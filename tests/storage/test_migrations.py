@@ -81,7 +81,7 @@ from tests.support.newest_schema import describe_files, describe_migrated
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
-REVISIONS = [f"{number:04}" for number in range(1, 45)]
+REVISIONS = [f"{number:04}" for number in range(1, 46)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -825,6 +825,26 @@ async def test_a_downgrade_that_would_drop_attributes_is_refused_unless_it_is_fo
     assert await summarise_by_minute(database, environment_id) == counts
     await write(database, make_batch(environment_id, layouts[2], make_record(9, recorded=b"\x65"), attributes=kept[:1]))
     assert (await read(database, environment_id))[0].attributes == {"plan": "gold"}
+
+
+async def test_a_downgrade_that_would_drop_evaluations_of_single_flags_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    environment_id, layout = uuid4(), make_layout()
+    await write(database, make_batch(environment_id, layout, *(make_record(place) for place in range(100))))
+    before = await read(database, environment_id)
+    rows, flags = (b"\5", b"\5\x64", b""), (0, None, 2)
+    records = [make_record(200 + place, recorded=row) for place, row in enumerate(rows)]
+    await write(database, make_batch(environment_id, layout, *records, flags=flags))
+    with pytest.raises(Error, match=r"would drop 3 recorded evaluations, of single flags .* --force"):
+        await migrate_store(store, "0044")
+    assert len(await read(database, environment_id)) == 103
+    await migrate_store(store, "0044", force=True)
+    assert await read(database, environment_id) == before
+    counts = await summarise_by_minute(database, environment_id)
+    assert sum(times for (_, key, *_), times in counts.items() if key == "rollout") == 102
+    await migrate_store(store)
+    assert await read(database, environment_id) == before
 
 
 def versions_of_history(connection: sa.Connection) -> tuple[list[int], list[int]]:

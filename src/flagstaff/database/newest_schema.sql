@@ -585,7 +585,7 @@ CREATE INDEX webhook_deliveries_created_at_index ON webhook_deliveries (created_
 CREATE INDEX webhook_deliveries_state_next_attempt_at_index ON webhook_deliveries (state, next_attempt_at);
 CREATE INDEX webhook_deliveries_webhook_id_state_number_index ON webhook_deliveries (webhook_id, state, number);
 CREATE INDEX webhooks_project_id_index ON webhooks (project_id);
-INSERT INTO "alembic_version" VALUES ('0044', '0022');
+INSERT INTO "alembic_version" VALUES ('0045', '0022');
 CREATE TABLE history.batches (
 	id BLOB NOT NULL, 
 	CONSTRAINT batches_primary PRIMARY KEY (id)

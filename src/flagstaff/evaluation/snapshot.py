@@ -42,13 +42,12 @@ class Part:
 class SingleFlag:
     """A flag of an environment that is evaluated alone.
 
-    `position` is its position among the recorded flags, None if its result is constant. `part` are the flag and those
-    that it needs.
+    `place` is its place in the environment's layout, and `layout` its own. `part` are the flag and those that it needs,
+    None if its result is constant.
     """
 
-    environment_id: UUID
+    place: int
     layout: Layout
-    position: int | None = None
     part: Part | None = None
 
 

@@ -11,7 +11,7 @@ from flagstaff.evaluation import loops
 from flagstaff.evaluation.conditions.compiled_conditions import finish
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, find_matches
 from flagstaff.evaluation.fragments import render_decision
-from flagstaff.evaluation.history.layout import NO_BUCKET, Decision, Layout
+from flagstaff.evaluation.history.layout import NO_BUCKET, Decision
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Part, SingleFlag
 from flagstaff.evaluation.targeting import (
     Decisions,
@@ -49,10 +49,10 @@ def decide_flag(
 ) -> tuple[Decision, bytes]:
     """The same without the response."""
     own = b""
-    if flag.part is not None and flag.position is not None:
+    if flag.part is not None:
         decisions = decide_part(snapshot, flag.part, user_id, user_email, attributes)
         columns = decisions.recorded[len(decisions.decided) :]
-        own = decisions.recorded[flag.position : flag.position + 1] + columns
+        own = decisions.recorded[flag.place : flag.place + 1] + columns
     return flag.layout.decisions(own)[0], own
 
 
@@ -114,13 +114,13 @@ def find_flag(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
 
 
 def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
-    flags, looked_at = snapshot.layout.recorded, snapshot.layout.attributes
+    flags = snapshot.layout.recorded
     position = snapshot.places.get(key)
     if position is None:
         return None
+    own = snapshot.layout.alone(position)
     if position >= len(flags):
-        constant = snapshot.layout.constant[position - len(flags)]
-        return SingleFlag(snapshot.environment_id, Layout((), (constant,), looked_at))
+        return SingleFlag(position, own)
     targeting = snapshot.targeting
     needs = {
         place: [need.position for need in needed if need.position is not None]
@@ -129,7 +129,7 @@ def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
     positions = frozenset(finish(with_needed(needs, [position])))
     narrowed = _narrow(targeting, positions, position, len(flags)) if targeting else None
     part = Part(positions, _rollouts(snapshot, positions), narrowed)
-    return SingleFlag(snapshot.environment_id, Layout((flags[position],), (), looked_at), position, part)
+    return SingleFlag(position, own, part)
 
 
 def _rollouts(snapshot: EnvironmentSnapshot, positions: Collection[int]) -> list[tuple[Sequence[int], Buckets]]:

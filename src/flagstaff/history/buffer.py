@@ -7,11 +7,11 @@ from time import time_ns
 from typing import Any
 
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, SingleFlag
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 
 BATCH_GROUPS = 1000  # the store lists them all in one statement, which databases limit
 
-_FIELDS = 4  # of a record
+_FIELDS = 5  # of a record
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -27,8 +27,8 @@ class Buffer:
     def __init__(self, *, has_all: bool = False) -> None:
         self._has_all = has_all
         # The fields of all records in one list: a tuple for each would double the cost of `record`.
-        self._fields: defaultdict[EnvironmentSnapshot | SingleFlag, list[Any]] = defaultdict(list)
-        self._attributes: defaultdict[EnvironmentSnapshot | SingleFlag, list[bytes]] = defaultdict(list)
+        self._fields: defaultdict[EnvironmentSnapshot, list[Any]] = defaultdict(list)
+        self._attributes: defaultdict[EnvironmentSnapshot, list[bytes]] = defaultdict(list)
 
     @property
     def records(self) -> int:
@@ -37,19 +37,21 @@ class Buffer:
 
     def record(
         self,
-        snapshot: EnvironmentSnapshot | SingleFlag,
+        snapshot: EnvironmentSnapshot,
         user_id: str | None,
         user_email: str | None,
         recorded: bytes,
         attributes: bytes | None = None,
         at: datetime | None = None,
+        place: int | None = None,
     ) -> None:
         """Record one evaluation. Every evaluate call runs this.
 
         `attributes` are given for all evaluations of a snapshot or for none; `at` is the time that rules looked at.
+        `place` is that of the flag in the snapshot's layout if only one was evaluated.
         """
         time = time_ns() if at is None else (at - _EPOCH) // _MICROSECOND * 1000
-        self._fields[snapshot].extend((time, user_id, user_email, recorded))
+        self._fields[snapshot].extend((time, user_id, user_email, recorded, place))
         if attributes is not None:
             self._attributes[snapshot].append(attributes)
 
@@ -61,10 +63,8 @@ class Buffer:
         parts = (groups[start : start + BATCH_GROUPS] for start in range(0, len(groups), BATCH_GROUPS))
         return [RecordBatch(secrets.randbelow(BATCH_IDS), part) for part in parts]
 
-    def _group(
-        self, snapshot: EnvironmentSnapshot | SingleFlag, fields: list[Any], attributes: list[bytes] | None
-    ) -> RecordGroup:
-        times, users, emails, recorded = (fields[start::_FIELDS] for start in range(_FIELDS))
+    def _group(self, snapshot: EnvironmentSnapshot, fields: list[Any], attributes: list[bytes] | None) -> RecordGroup:
+        times, users, emails, recorded, places = (fields[start::_FIELDS] for start in range(_FIELDS))
         return RecordGroup(
             environment_id=snapshot.environment_id,
             layout=snapshot.layout,
@@ -74,4 +74,5 @@ class Buffer:
             recorded=recorded,
             attributes=attributes,
             has_all=self._has_all,
+            flags=None if places.count(None) == len(places) else places,
         )

@@ -104,8 +104,7 @@ class HistoryRetention:
         async def roll_up(number: int) -> None:
             more = True
             while more and perf_counter() < until:
-                async with self.database.write_history() as connection:
-                    more = await user_rollups.roll_up_users(connection, number)
+                more = await self._count_users(number)
             if not more:
                 self._users_left.discard(number)
 
@@ -115,6 +114,20 @@ class HistoryRetention:
             self.users_seconds = min(2 * self.users_seconds, MOST_USERS_SECONDS)
         else:
             self.users_seconds = max(self.users_seconds / 2, USERS_SECONDS)
+
+    async def _count_users(self, number: int) -> bool:
+        """Count the users of an environment's oldest pending segments. Return whether there may be more.
+
+        Batches wait only while they are stored, unless something has changed since they were counted.
+        """
+        async with self.database.read_history() as connection:
+            counted = await user_rollups.count_users(connection, number)
+        if counted is None:
+            return False
+        async with self.database.write_history() as connection:
+            if await user_rollups.store_users(connection, counted):
+                return counted.more
+            return await user_rollups.roll_up_users(connection, number)
 
     async def remove_bound(self) -> None:
         """Remove a bound that would refuse batches, if a process was killed while it added days."""

@@ -7,6 +7,7 @@ two entries.
 
 import asyncio
 import re
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -24,6 +25,8 @@ MAX_BYTES = 512 * 1024 * 1024
 
 _VERSION = b"\x01"  # a batch as msgpack; its layouts say what the recorded bytes mean
 _WITH_NEWER_LAYOUTS = b"\x02"  # the same, which earlier releases would misread
+# The same with single flags, compressed, because most of a small batch is the layout of all flags.
+_WITH_SINGLE_FLAGS = b"\x03"
 _NEWEST_OF_VERSION_1 = 2  # of a layout
 _MAP_OF_TWO = b"\x82"
 _SUFFIX = ".batch"
@@ -62,12 +65,21 @@ class EvaluationForm:
 
     def encode(self, batch: RecordBatch) -> bytes:
         """A file's content."""
+        content = msgspec.msgpack.encode(batch)
+        if any(group.flags is not None for group in batch.groups):
+            return _WITH_SINGLE_FLAGS + zlib.compress(content, 1)
         is_newer = any(group.layout.version > _NEWEST_OF_VERSION_1 for group in batch.groups)
-        return (_WITH_NEWER_LAYOUTS if is_newer else _VERSION) + msgspec.msgpack.encode(batch)
+        return (_WITH_NEWER_LAYOUTS if is_newer else _VERSION) + content
 
     def decode(self, content: bytes) -> RecordBatch:
         """The batch in a file; raises ValueError when it cannot be understood."""
         version = content[:1]
+        if version == _WITH_SINGLE_FLAGS:
+            try:
+                content = zlib.decompress(content[1:])
+            except zlib.error as error:
+                raise ValueError("it is damaged") from error
+            return msgspec.msgpack.decode(content, type=RecordBatch)
         if version not in (_VERSION, _WITH_NEWER_LAYOUTS, _MAP_OF_TWO):
             raise unknown_version(version)
         return msgspec.msgpack.decode(

@@ -136,11 +136,11 @@ def _read_segment(segment: FollowedSegment, counting: Counting) -> Iterator[tupl
     position = next((place for place, flag in enumerate(layout.recorded) if flag.id == counting.flag_id), None)
     if position is None:
         return
-    width = layout.width
-    users, emails, times, recorded = columns.users, columns.emails, columns.times, columns.recorded
+    users, emails, times = columns.users, columns.emails, columns.times
     for offset in segment.offsets:
         at = times[offset] // 1000
-        decision = layout.decision_of(position, recorded[offset * width : (offset + 1) * width])
+        own, recorded = columns.result_at(offset, layout)
+        decision = own.decision_of(position if own is layout else 0, recorded)
         arm = timeline.find_arm(at, decision)
         if arm is None:
             continue

@@ -134,7 +134,7 @@ class Evaluations:
             raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
         attributes, at = self.with_time(environment, known)
         decision, recorded = decide_flag(environment, flag, context.user_id, context.user_email, attributes)
-        self.record(flag, context.user_id, context.user_email, recorded, known.kept, at)
+        self.record(environment, context.user_id, context.user_email, recorded, known.kept, at, flag.place)
         return decision
 
     def know(self, environment: EnvironmentSnapshot, context: Context) -> KnownAttributes | None:

@@ -64,6 +64,43 @@ async def test_it_returns_what_the_api_does(database: Database, size: int) -> No
     assert sorted((row.id, row.evaluated_at, row.user_id, row.user_email, row.recorded) for row in found) == expected
 
 
+@pytest.mark.parametrize("size", [1, 15, 16, 400])
+async def test_it_returns_evaluations_of_single_flags_between_those_of_all(database: Database, size: int) -> None:
+    environment_id = uuid4()
+    wide = make_layout(recorded=LAYOUT.recorded * 150)
+    # Times of all lengths in msgpack, and some that go back.
+    seconds = [0, 0.0001, 0.0003, 0.03, 0.1, 0.05, 40, 39, 3500, 3499.99995]
+    flags = [None, 0, 302 - 2, 299]
+    rows = [bytes(range(100)) * 3, b"\5", b"", b"\x64"]
+    records = [
+        make_record(seconds[place % 10], ("ada", None, "größe" * 50)[place % 3], rows[place % 4], user_email=None)
+        for place in range(size)
+    ]
+    asked = [flags[place % 4] for place in range(size)]
+    await write(
+        database,
+        make_batch(environment_id, wide, *records, flags=asked),
+        make_batch(environment_id, wide, make_record(3590, recorded=b"\7"), flags=[1]),
+        make_batch(
+            environment_id,
+            make_layout(attributes=("plan",)),
+            *(make_record(3599, recorded=row) for row in (b"\5", b"\5\5")),
+            attributes=[b'{"plan":1}'] * 2,
+            flags=[0, None],
+        ),
+    )
+    expected = [
+        (each.id, each.evaluated_at, each.user_id, each.user_email, each.recorded)
+        for each in await read(database, environment_id)
+    ]
+    found = await select(database, environment_id)
+    assert sorted((row.id, row.evaluated_at, row.user_id, row.user_email, row.recorded) for row in found) == sorted(
+        expected
+    )
+    assert len(found) == size + 3
+    assert [row.recorded for row in await select(database, environment_id, since=3590, until=3591)] == [b"\7"]
+
+
 async def test_it_returns_a_period_without_what_the_retention_hides(database: Database) -> None:
     environment_id = uuid4()
     await write(database, make_batch(environment_id, LAYOUT, *map(make_record, range(10))))

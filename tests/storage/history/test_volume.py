@@ -7,9 +7,10 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
+from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database
 from flagstaff.history.store.batches import find_environment_number
-from flagstaff.history.store.distinct_users.pending_users import list_pending_times, read_pending
+from flagstaff.history.store.distinct_users.pending_users import PendingSegment, gather_users, list_pending
 from flagstaff.history.store.distinct_users.user_rollups import find_due, roll_up_users
 from flagstaff.history.store.export_batches import Room, find_end
 from flagstaff.history.store.following import Position, find_last_segment
@@ -25,8 +26,10 @@ LAYOUT = make_layout()
 Read = Callable[[Connection, UUID, int, int], Awaitable[object]]
 
 READS: dict[str, Read] = {
-    "users to count": lambda connection, _, number, __: read_pending(connection, number, limit=20),
-    "times of users to count": lambda connection, _, number, __: list_pending_times(connection, number, limit=501),
+    "segments with users to count": lambda connection, _, number, __: list_pending(connection, number, limit=501),
+    "users to count": lambda connection, _, number, last: gather_users(
+        connection, number, [PendingSegment(last, 0, 1, 100)], Turns()
+    ),
     "environments with users to count": lambda connection, *_: find_due(connection, 2**19),
     "end of a block for ClickHouse": lambda connection, _, number, last: find_end(
         connection, number, Position(last - 2, {last - 250: 0, last - 2: 1}), Room(10, 100)

@@ -19,7 +19,7 @@ async def open_spool(directory: Path) -> Spool[RecordBatch]:
     return spool
 
 
-@pytest.mark.parametrize("content", [b"", b"\x03rest", b"torn"])
+@pytest.mark.parametrize("content", [b"", b"\x04rest", b"torn"])
 async def test_an_unknown_format_version_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "000000000000-1.batch").write_bytes(content)
     spool = await open_spool(tmp_path)
@@ -49,6 +49,24 @@ async def test_attributes_are_read_as_they_were_appended(tmp_path: Path) -> None
     assert spooled
     (group,) = (await spool.read(spooled)).groups
     assert (group.attributes, group.has_all) == ([b'{"plan":"gold"}'], True)
+
+
+async def test_evaluations_of_single_flags_are_read_as_they_were_appended_in_little_space(tmp_path: Path) -> None:
+    wide = make_layout(recorded=make_layout().recorded * 500)
+    batch = make_batch(uuid4(), wide, make_record(recorded=b"\5"), flags=[7])
+    spool = await open_spool(tmp_path)
+    spooled = await spool.append(batch)
+    assert spooled
+    assert msgspec.msgpack.encode(await spool.read(spooled)) == msgspec.msgpack.encode(batch)
+    assert spooled.bytes < len(msgspec.msgpack.encode(batch)) / 10
+
+
+async def test_a_damaged_file_of_evaluations_of_single_flags_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "000000000000-1.batch").write_bytes(b"\x03rest")
+    spool = await open_spool(tmp_path)
+    assert spool.first
+    with pytest.raises(ValueError, match="damaged"):
+        await spool.read(spool.first)
 
 
 async def test_attributes_that_are_fewer_than_the_evaluations_are_refused(tmp_path: Path) -> None:

@@ -25,10 +25,9 @@ class JsonLines:
     def add(self, environment: str, segment: FollowedSegment) -> None:
         """Write evaluations of the environment with this key."""
         start = b'{"environment":' + _encode(environment) + b","
-        of_recorded = self._forms.of_layout(segment.layout)
         for each in segment.evaluations():
             call = _encode(call_view(each))
-            flags = b",".join(of_recorded(each.recorded))
+            flags = b",".join(self._forms.of_layout(each.layout)(each.recorded))
             self._file.write(b"".join((start, call[1:-1], b',"flags":{', flags, b"}}\n")))
 
     def close(self) -> None:

@@ -54,14 +54,12 @@ class Parquet:
 
     def add(self, environment: str, segment: FollowedSegment) -> None:
         """Write evaluations of the environment with this key."""
-        of_recorded = self._forms.of_layout(segment.layout)
         for each in segment.evaluations():
             self._rows.append((environment, *_row(each)))
-            self._flags += of_recorded(each.recorded)
+            self._flags += self._forms.of_layout(each.layout)(each.recorded)
             self._offsets.append(len(self._flags))
             if len(self._flags) >= _GROUP_FLAGS or len(self._rows) >= _GROUP_ROWS:
                 self._end_group()
-                of_recorded = self._forms.of_layout(segment.layout)
 
     def close(self) -> None:
         """Write what is missing. Leaves the file underneath open."""

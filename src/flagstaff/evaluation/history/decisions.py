@@ -16,19 +16,25 @@ class DecisionForms(Generic[Form]):
     def __init__(self, convert: Callable[[Decision], Form]) -> None:
         self._convert = convert
         self._layouts: dict[bytes, _LayoutForms[Form]] = {}
+        self._known = 0  # forms
 
     def of_layout(self, layout: Layout) -> Callable[[bytes], Iterator[Form]]:
         """A function from an evaluation's recorded bytes to the form of every flag's decision."""
-        if sum(each.size for each in self._layouts.values()) > MOST_KNOWN:
+        if self._known > MOST_KNOWN:
             self.forget()
         known = self._layouts.get(layout.digest)
         if known is None:
-            known = self._layouts[layout.digest] = _LayoutForms(layout, self._convert)
+            known = self._layouts[layout.digest] = _LayoutForms(layout, self._convert_new)
         return known.of_recorded
+
+    def _convert_new(self, decision: Decision) -> Form:
+        self._known += 1
+        return self._convert(decision)
 
     def forget(self) -> None:
         """Drop all that is known."""
         self._layouts.clear()
+        self._known = 0
 
 
 class _LayoutForms(Generic[Form]):
@@ -41,11 +47,6 @@ class _LayoutForms(Generic[Form]):
         for position, flag in enumerate(layout.recorded):
             self._flags.append((position, slice(column, column + flag.columns), {}))
             column += flag.columns
-
-    @property
-    def size(self) -> int:
-        """The number of known forms."""
-        return len(self._constant) + sum(len(known) for _, _, known in self._flags)
 
     def of_recorded(self, recorded: bytes) -> Iterator[Form]:
         """The form of every flag's decision."""

@@ -1,6 +1,6 @@
 """Filters for the evaluations of the history."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -18,6 +18,17 @@ class Check(NamedTuple):
     passes: bytes
 
 
+class Checks(NamedTuple):
+    """The tests that evaluations of a layout must pass: those of all flags, and those of the one in a place alone.
+
+    Without a place, every evaluation passes.
+    """
+
+    of_all: Sequence[Check] = ()
+    place: int | None = None
+    of_one: Sequence[Check] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class FlagFilter:
     """Evaluations of a flag, by its id or by its key, or else of any flag that the rule decided.
@@ -32,7 +43,7 @@ class FlagFilter:
     rule_id: UUID | None = None
     variant: str | None = None
 
-    def search(self, layout: Layout) -> Generator[None, None, list[Check] | None]:
+    def search(self, layout: Layout) -> Generator[None, None, Checks | None]:
         """Return the tests that the bytes of an evaluation with this layout must pass; None if no evaluation can match.
 
         Works in small steps, because a layout may have thousands of flags and rules.
@@ -41,11 +52,15 @@ class FlagFilter:
             if position % _FLAGS_AT_ONCE == 0:
                 yield
             if self._is(flag):
-                return self._checks(layout, position, flag)
+                of_all = self._checks(layout, position, flag)
+                of_one = self._checks(layout.alone(position), 0, flag)
+                return None if of_all is None or of_one is None else Checks(of_all, position, of_one)
         if self.rule_id is not None or self.variant is not None:
             return None
-        constant = next((flag for flag in layout.constant if self._is(flag)), None)
-        return [] if constant and self.enabled in (None, constant.default.enabled) else None
+        for place, flag in enumerate(layout.constant, len(layout.recorded)):
+            if self._is(flag):
+                return Checks(place=place) if self.enabled in (None, flag.default.enabled) else None
+        return None
 
     def _is(self, flag: LayoutFlag) -> bool:
         if self.flag_id is None and self.key is None:

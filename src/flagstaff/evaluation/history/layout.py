@@ -153,6 +153,29 @@ class Layout:
         return tuple(islice(ends, 1, None))
 
     @cached_property
+    def flags(self) -> tuple[LayoutFlag, ...]:
+        """All flags; the place of a flag is the one among these."""
+        return (*self.recorded, *self.constant)
+
+    @cached_property
+    def widths_alone(self) -> tuple[int, ...]:
+        """The number of bytes of an evaluation of each flag alone, in the order of the places."""
+        return (*(1 + flag.columns for flag in self.recorded), *(0 for _ in self.constant))
+
+    def alone(self, place: int) -> "Layout":
+        """Return the layout of evaluations of one flag, given its place. Every call returns the same object."""
+        known = self._alone.get(place)
+        if known is None:
+            flag = (self.flags[place],)
+            recorded, constant = (flag, ()) if place < len(self.recorded) else ((), flag)
+            known = self._alone[place] = Layout(recorded, constant, self.attributes)
+        return known
+
+    @cached_property
+    def _alone(self) -> dict[int, "Layout"]:
+        return {}
+
+    @cached_property
     def version(self) -> int:
         """The version of its stored form."""
         if self.attributes:
@@ -196,6 +219,10 @@ class Layout:
     def find_flag(self, key: str) -> FoundFlag | None:
         """The flag with this key."""
         return self._find(lambda flag: flag.key == key)
+
+    def find_place(self, key: str) -> int | None:
+        """The place of the flag with this key."""
+        return next((place for place, flag in enumerate(self.flags) if flag.key == key), None)
 
     def find_flag_by_id(self, flag_id: UUID) -> FoundFlag | None:
         """The flag with this id."""

@@ -20,6 +20,9 @@ class RecordGroup:
     The columns: the time (nanoseconds since 1970), the user (id and email), the recorded bytes (see layout.py), and the
     custom attributes, if they are kept: JSON objects, or `null` for those that are too large. `has_all` says that they
     are all that the requests had, and not only those that the layout names.
+
+    `flags` are the places of flags that were evaluated alone, and None for evaluations of all flags. The recorded bytes
+    of the former are those of the flag's own layout. Without the column, all flags were evaluated each time.
     """
 
     environment_id: UUID
@@ -30,11 +33,12 @@ class RecordGroup:
     recorded: Sequence[bytes]
     attributes: Sequence[bytes] | None = None
     has_all: bool = False
+    flags: Sequence[int | None] | None = None
 
     def __post_init__(self) -> None:
         """Raises ValueError when the columns differ in length, as may happen in a damaged file."""
-        attributes = self.times if self.attributes is None else self.attributes
-        if len({*map(len, (self.times, self.users, self.emails, self.recorded, attributes))}) > 1:
+        optional = [each for each in (self.attributes, self.flags) if each is not None]
+        if len({*map(len, (self.times, self.users, self.emails, self.recorded, *optional))}) > 1:
             raise ValueError("the columns of a group differ in length")
 
 

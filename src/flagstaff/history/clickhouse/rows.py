@@ -37,9 +37,8 @@ class Rows:
         start = _encode(place)[:-1] + b","
         rows = []
         for segment in segments:
-            of_recorded = self._forms.of_layout(segment.layout)
             for each in segment.evaluations():
-                flags, reasons, variants, rules = _columns(of_recorded(each.recorded))
+                flags, reasons, variants, rules = _columns(self._forms.of_layout(each.layout)(each.recorded))
                 maps = b',"flags":{%b},"reasons":{%b},"variants":{%b},"rules":{%b}}\n' % (
                     b",".join(flags),
                     b",".join(reasons),

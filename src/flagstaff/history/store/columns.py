@@ -1,21 +1,26 @@
 """The content of a segment: evaluations column by column, as msgpack. The layout says what the recorded bytes mean.
 
-Version 2 adds attributes: a JSON array with an object for each evaluation, compressed, because most are alike. Content
-without attributes has version 1, which earlier releases can read.
+Version 2 adds attributes: a JSON array with an object for each evaluation, compressed, because most are alike. Versions
+3 and 4, without and with attributes, hold evaluations of single flags beside those of all flags.
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate
+from operator import sub
 from typing import Any
 
 import msgspec
 
+from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordGroup
 
-VERSIONS = (1, 2)
+VERSIONS = (1, 2, 3, 4)
+MIXED_VERSIONS = (3, 4)
 ATTRIBUTES_SIZE = 64 * 1024  # how many bytes of attributes a segment has, unless those of one evaluation are more
 _LEVEL = 1  # a third of the time that the default takes
+_UNFIT = "an evaluation does not fit its layout"
 
 
 class UnknownVersionError(ValueError):
@@ -38,20 +43,46 @@ class AttributeColumns(Columns, array_like=True):
     has_all: bool
 
 
+class MixedColumns(msgspec.Struct, array_like=True):
+    """The same of evaluations of all flags and of single ones, with the recorded bytes of each.
+
+    `steps` are the time of the first in microseconds, and then the time from each to the next. `flags` are the places
+    of the single flags in the layout, and None for evaluations of all.
+    """
+
+    steps: Sequence[int]
+    users: Sequence[str | None]
+    emails: Sequence[str | None]
+    recorded: Sequence[bytes]
+    attributes: bytes | None
+    has_all: bool
+    flags: Sequence[int | None]
+
+    @property
+    def times(self) -> Sequence[int]:
+        """In nanoseconds since 1970."""
+        return _from_steps(self.steps)
+
+
+AnyColumns = Columns | MixedColumns
+
+
 class StoredColumns(msgspec.Struct, array_like=True, dict=True):
     """Columns as they were stored; each is decoded when it is read."""
 
     packed_times: msgspec.Raw
     packed_users: msgspec.Raw
     packed_emails: msgspec.Raw
-    recorded: bytes
+    recorded: bytes | list[bytes]
     packed_attributes: bytes | None = None
     has_all: bool = False
+    flags: list[int | None] | None = None
 
     @cached_property
     def times(self) -> list[int]:
         """In nanoseconds since 1970."""
-        return msgspec.msgpack.decode(self.packed_times, type=list[int])
+        times = msgspec.msgpack.decode(self.packed_times, type=list[int])
+        return times if self.flags is None else _from_steps(times)
 
     @cached_property
     def users(self) -> list[str | None]:
@@ -74,51 +105,99 @@ class StoredColumns(msgspec.Struct, array_like=True, dict=True):
         """The attributes of one evaluation, by name; None if they were not kept."""
         return msgspec.json.decode(self.attributes[offset]) if self.attributes else None
 
-    def check(self, width: int) -> None:
-        """Decode everything. Raises ValueError if it is damaged; `width` is the number of recorded bytes of each."""
+    @property
+    def rows(self) -> list[bytes]:
+        """The recorded bytes of each evaluation. Raises ValueError if they cannot be of so many."""
+        if isinstance(self.recorded, list):
+            return self.recorded
+        width, rest = divmod(len(self.recorded), max(1, len(self.times)))
+        if rest:
+            raise ValueError(_UNFIT)
+        return [self.recorded[start * width : (start + 1) * width] for start in range(len(self.times))]
+
+    def result_at(self, offset: int, layout: Layout) -> tuple[Layout, bytes]:
+        """The recorded bytes of one evaluation with what they mean: the layout, or that of the flag alone."""
+        if not isinstance(self.recorded, list):
+            return layout, self.recorded[offset * layout.width : (offset + 1) * layout.width]
+        place = self.places[offset]
+        return layout if place is None else layout.alone(place), self.recorded[offset]
+
+    def check(self, layout: Layout) -> None:
+        """Decode everything. Raises ValueError if it is damaged."""
         size = len(self.times)
         sizes = [len(self.users), len(self.emails), size if self.packed_attributes is None else len(self.attributes)]
-        if sizes != [size] * len(sizes) or len(self.recorded) != size * width:
+        if self.flags is not None:
+            sizes.append(len(self.flags))
+        if sizes != [size] * len(sizes):
+            raise ValueError("the columns differ in length")
+        if isinstance(self.recorded, list):
+            check_fit(self.recorded, self.places, layout)
+        elif self.flags is not None or len(self.recorded) != size * layout.width:
             raise ValueError("the columns differ in length")
 
-    def and_then(self, later: "StoredColumns") -> Columns | None:
-        """These columns and later ones of the same version; None if their attributes are too many for one segment."""
-        joined = Columns(
-            self.times + later.times,
-            self.users + later.users,
-            self.emails + later.emails,
-            self.recorded + later.recorded,
-        )
-        if self.packed_attributes is None or later.packed_attributes is None:
-            return joined
-        array = _decompress(self.packed_attributes)[:-1] + b"," + _decompress(later.packed_attributes)[1:]
-        if len(array) > ATTRIBUTES_SIZE:
-            return None
-        return AttributeColumns(
-            joined.times,
-            joined.users,
-            joined.emails,
-            joined.recorded,
-            zlib.compress(array, _LEVEL),
-            has_all=self.has_all and later.has_all,
-        )
+    def and_then(self, later: "StoredColumns") -> AnyColumns | None:
+        """These columns and later ones, both with or without attributes; None if these are too many for one segment."""
+        times, users, emails = self.times + later.times, self.users + later.users, self.emails + later.emails
+        attributes = None
+        if self.packed_attributes is not None and later.packed_attributes is not None:
+            array = _decompress(self.packed_attributes)[:-1] + b"," + _decompress(later.packed_attributes)[1:]
+            if len(array) > ATTRIBUTES_SIZE:
+                return None
+            attributes = zlib.compress(array, _LEVEL)
+        has_all = self.has_all and later.has_all
+        if isinstance(self.recorded, list) or isinstance(later.recorded, list):
+            flags = [*self.places, *later.places]
+            steps = _to_steps(times)
+            return MixedColumns(steps, users, emails, self.rows + later.rows, attributes, has_all, flags)
+        recorded = self.recorded + later.recorded
+        if attributes is None:
+            return Columns(times, users, emails, recorded)
+        return AttributeColumns(times, users, emails, recorded, attributes, has_all)
+
+    @property
+    def places(self) -> Sequence[int | None]:
+        """The place of the flag of each evaluation; None for all flags."""
+        return [None] * len(self.times) if self.flags is None else self.flags
 
 
-def pack(group: RecordGroup, part: slice) -> Columns:
+def pack(group: RecordGroup, part: slice) -> AnyColumns:
     """Some of a group's evaluations. Raises ValueError if one does not fit the layout."""
-    times, recorded = group.times[part], b"".join(group.recorded[part])
+    times, users, emails, rows = group.times[part], group.users[part], group.emails[part], group.recorded[part]
+    attributes = None
+    if group.attributes is not None:
+        attributes = zlib.compress(b"[" + b",".join(group.attributes[part]) + b"]", _LEVEL)
+    flags = None if group.flags is None else group.flags[part]
+    if flags is not None and any(place is not None for place in flags):
+        check_fit(rows, flags, group.layout)
+        return MixedColumns(_to_steps(times), users, emails, rows, attributes, group.has_all, flags)
+    recorded = b"".join(rows)
     if len(recorded) != group.layout.width * len(times):
-        raise ValueError("an evaluation does not fit its layout")
-    columns = (times, group.users[part], group.emails[part], recorded)
-    if group.attributes is None:
-        return Columns(*columns)
-    array = b"[" + b",".join(group.attributes[part]) + b"]"
-    return AttributeColumns(*columns, zlib.compress(array, _LEVEL), has_all=group.has_all)
+        raise ValueError(_UNFIT)
+    if attributes is None:
+        return Columns(times, users, emails, recorded)
+    return AttributeColumns(times, users, emails, recorded, attributes, group.has_all)
 
 
-def version_of(columns: Columns) -> int:
+def check_fit(rows: Sequence[bytes], flags: Sequence[int | None], layout: Layout) -> None:
+    """Raise ValueError unless the recorded bytes of all evaluations, of all flags or one, fit the layout."""
+    widths = layout.widths_alone
+    for row, place in zip(rows, flags, strict=True):
+        if place is not None and not 0 <= place < len(widths):
+            raise ValueError(_UNFIT)
+        if len(row) != (layout.width if place is None else widths[place]):
+            raise ValueError(_UNFIT)
+
+
+def version_of(columns: AnyColumns) -> int:
     """The version of the content of columns."""
+    if isinstance(columns, MixedColumns):
+        return 3 if columns.attributes is None else 4
     return 2 if isinstance(columns, AttributeColumns) else 1
+
+
+def has_attributes(version: int) -> bool:
+    """Return whether content of a version has attributes."""
+    return version in (2, 4)
 
 
 def unpack(version: int, content: bytes) -> StoredColumns:
@@ -126,6 +205,15 @@ def unpack(version: int, content: bytes) -> StoredColumns:
     if version not in VERSIONS:
         raise UnknownVersionError(f"segments of version {version} are unknown")
     return msgspec.msgpack.decode(content, type=StoredColumns)
+
+
+def _to_steps(times: Sequence[int]) -> list[int]:
+    in_microseconds = [time // 1000 for time in times]
+    return [*in_microseconds[:1], *map(sub, in_microseconds[1:], in_microseconds)]
+
+
+def _from_steps(steps: Iterable[int]) -> list[int]:
+    return [time * 1000 for time in accumulate(steps)]
 
 
 def _decompress(attributes: bytes) -> bytes:

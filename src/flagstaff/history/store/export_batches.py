@@ -4,9 +4,10 @@ A block that may or may not have arrived is sent again with the same token and t
 receiver recognises it. following.py reads them; this module decides only where a block ends.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 from uuid import UUID
 
 import msgspec
@@ -15,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, tables
 from flagstaff.evaluation.history.filters import EvaluationFilter
-from flagstaff.evaluation.history.layout import Layout
+from flagstaff.history.store.columns import MIXED_VERSIONS, unpack
 from flagstaff.history.store.following import FollowedSegment, Position, read_segments, read_unfinished
 from flagstaff.history.store.layouts import get_layouts
 
@@ -46,12 +47,14 @@ _move_statement = dialect.upsert(
     ),
 )
 _sizes_query = (
-    sa.select(_segments.id, _segments.size, _segments.layout_id, _environments.counted_segment)
+    sa.select(_segments.id, _segments.size, _segments.layout_id, _segments.version, _environments.counted_segment)
     .join_from(tables.segments, tables.recorded_environments, _segments.environment == _environments.number)
     .where(_segments.environment == sa.bindparam("environment"))
     .order_by(_segments.id)
 )
-
+_contents_query = sa.select(_segments.id, _segments.size, _segments.version, _segments.content).where(
+    _segments.environment == sa.bindparam("environment"), _segments.id.in_(sa.bindparam("ids", expanding=True))
+)
 
 _decode_position = msgspec.json.Decoder(Position).decode
 _decode_ends = msgspec.json.Decoder(dict[UUID, Position]).decode
@@ -80,6 +83,10 @@ class Room:
         self.evaluations -= taken
         self.results -= taken * width
         return taken
+
+    def take_each(self, widths: Iterable[int]) -> int:
+        """Use room for the first of evaluations with so many flags each, and return for how many."""
+        return sum(takewhile(bool, (self.take(1, width) for width in widths)))
 
 
 async def take_turn(
@@ -133,11 +140,17 @@ async def find_end(connection: AsyncConnection, number: int, position: Position,
     if not new:
         return position
     layouts = await get_layouts(connection, {row.layout_id for row in new})
+    places = await _read_places(connection, number, [row.id for row in new if row.version in MIXED_VERSIONS])
     present = {row.id for row in rows}
     end = Position(position.segment, {key: size for key, size in position.unfinished.items() if key in present})
     for row in rows:
-        read = end.unfinished.get(row.id, 0)
-        taken = room.take(row.size - read, _flags_in(layouts[row.layout_id])) if row.size > read else 0
+        read, taken = end.unfinished.get(row.id, 0), 0
+        if row.size > read:
+            flags = len(layouts[row.layout_id].flags)
+            if row.id in places:
+                taken = room.take_each(flags if each is None else 1 for each in places[row.id][read : row.size])
+            else:
+                taken = room.take(row.size - read, flags)
         if read + taken < row.size:
             return Position(max(end.segment, row.id), {**end.unfinished, row.id: read + taken}) if taken else end
         end = end.after(row)
@@ -164,8 +177,20 @@ async def read_between(
         stretch = after
 
 
-def _flags_in(layout: Layout) -> int:
-    return len(layout.recorded) + len(layout.constant)
+async def _read_places(
+    connection: AsyncConnection, number: int, segment_ids: Sequence[int]
+) -> dict[int, list[int | None]]:
+    """The flags of the evaluations of mixed segments, with None for all flags; as many of all if it is damaged."""
+    if not segment_ids:
+        return {}
+    found = {}
+    rows = await connection.execute(_contents_query, {"environment": number, "ids": segment_ids})
+    for segment_id, size, version, content in rows:
+        try:
+            found[segment_id] = unpack(version, content).flags or [None] * size
+        except ValueError:  # whoever reads it logs it
+            found[segment_id] = [None] * size
+    return found
 
 
 def _encode(value: object) -> str:

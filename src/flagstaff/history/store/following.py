@@ -75,8 +75,8 @@ class Position:
 class FollowedSegment:
     """Evaluations of one segment that were not read before, in the order in which they were recorded.
 
-    All are of one layout and of the same hour. `offsets` are their places in the columns. `position` is the one after
-    the segment.
+    All are of one layout, or of single flags in it, and of the same hour. `offsets` are their places in the columns.
+    `position` is the one after the segment.
     """
 
     id: int
@@ -161,7 +161,7 @@ async def _select(
                 offsets = matching_offsets(columns, layout, wanted, of_layout)
                 offsets = [*_new(columns, offsets, each.first_time, read, wanted)]
                 if offsets:
-                    columns.check(layout.width)
+                    columns.check(layout)
             except UnknownVersionError:
                 raise
             except ValueError as error:  # it must not end the reading of all others

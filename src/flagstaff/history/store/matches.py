@@ -1,27 +1,26 @@
 """Selects evaluations of a segment by a filter."""
 
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
-from flagstaff.evaluation.history.filters import Check, EvaluationFilter, FlagFilter
+from flagstaff.evaluation.history.filters import Checks, EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.history.store.columns import StoredColumns
 
-Checks = Mapping[int, Collection[Check] | None]
-"""For each layout, what the recorded bytes of its evaluations must pass; None if none of them can match."""
+_EVERY = Checks()
 
 
-def find_checks(layouts: Mapping[int, Layout], wanted: FlagFilter | None) -> Generator[None, None, Checks]:
-    """The checks for the filter's flag, in small steps."""
-    checks: dict[int, Collection[Check] | None] = {}
+def find_checks(
+    layouts: Mapping[int, Layout], wanted: FlagFilter | None
+) -> Generator[None, None, dict[int, Checks | None]]:
+    """The checks for the filter's flag by layout, in small steps; None where no evaluation can match."""
+    checks: dict[int, Checks | None] = {}
     for layout_id, layout in layouts.items():
-        checks[layout_id] = (yield from wanted.search(layout)) if wanted else ()
+        checks[layout_id] = (yield from wanted.search(layout)) if wanted else _EVERY
     return checks
 
 
-def matching_offsets(
-    columns: StoredColumns, layout: Layout, wanted: EvaluationFilter, checks: Collection[Check]
-) -> Sequence[int]:
-    """The offsets of evaluations that match, regardless of their time."""
+def matching_offsets(columns: StoredColumns, layout: Layout, wanted: EvaluationFilter, checks: Checks) -> Sequence[int]:
+    """The offsets of evaluations that match, regardless of their time. Raises ValueError for damaged columns."""
     offsets: Sequence[int] = range(len(columns.times))
     if wanted.user_id is not None:
         users = columns.users
@@ -30,7 +29,20 @@ def matching_offsets(
         wanted_email = wanted.user_email.lower()
         emails = [email and email.lower() for email in columns.emails]
         offsets = [offset for offset in offsets if emails[offset] == wanted_email]
-    for column, passes in checks:
+    if isinstance(columns.recorded, list):
+        columns.check(layout)  # the tests below look into each evaluation's bytes
+        return [offset for offset in offsets if _passes(columns, offset, checks)]
+    for column, passes in checks.of_all:
         passed = columns.recorded[column :: layout.width].translate(passes)
         offsets = [offset for offset in offsets if passed[offset]]
     return offsets
+
+
+def _passes(columns: StoredColumns, offset: int, checks: Checks) -> bool:
+    place = columns.places[offset]
+    if checks.place is None:
+        return True
+    if place not in (None, checks.place):
+        return False
+    row = columns.rows[offset]
+    return all(passes[row[column]] for column, passes in (checks.of_all if place is None else checks.of_one))

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.database import dialect, tables
 from flagstaff.database.tables import microseconds, moment
-from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.filters import Checks, EvaluationFilter
 from flagstaff.evaluation.history.layout import Layout, freeing
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.history.store.columns import StoredColumns, unpack
@@ -140,7 +140,7 @@ async def _find_newest(
         contents = await _get_contents(connection, asked.environment, part)
         for segment in part:
             columns, layout = unpack(*contents.pop(segment.id)), layouts[segment.layout_id]
-            offsets = matching_offsets(columns, layout, wanted, checks[segment.layout_id] or ())
+            offsets = matching_offsets(columns, layout, wanted, checks[segment.layout_id] or Checks())
             places = ((columns.times[offset] // 1000, segment.id, offset) for offset in offsets)
             since = max(asked.since, segment.first_time)  # from which it answers: see hide_evaluations
             newest = sorted((place for place in places if since <= place[0] and place < asked.end), reverse=True)
@@ -236,14 +236,14 @@ async def _get_contents(
 def evaluation_at(place: Place, columns: StoredColumns, layout: Layout) -> RecordedEvaluation:
     """The evaluation in a place; the columns are those of its segment."""
     time, _, offset = place
-    width = layout.width
+    layout, recorded = columns.result_at(offset, layout)
     return RecordedEvaluation(
         id=UUID(bytes=evaluation_id(place)),
         evaluated_at=moment(time),
         user_id=columns.users[offset],
         user_email=columns.emails[offset],
         layout=layout,
-        recorded=columns.recorded[offset * width : (offset + 1) * width],
+        recorded=recorded,
         attributes=columns.attributes_of(offset),
         has_all=columns.has_all,
     )

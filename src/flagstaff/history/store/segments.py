@@ -14,7 +14,7 @@ from zlib import crc32
 import msgspec
 
 from flagstaff.evaluation.history.records import RecordGroup
-from flagstaff.history.store.columns import ATTRIBUTES_SIZE, Columns, pack, unpack, version_of
+from flagstaff.history.store.columns import ATTRIBUTES_SIZE, AnyColumns, has_attributes, pack, unpack, version_of
 
 SEGMENT_SIZE = 500  # how many evaluations are packed at once, which blocks the event loop
 CONTINUED_SIZE = 100  # a segment with fewer is continued by one with fewer
@@ -49,7 +49,7 @@ class Segment:
         return (
             before.size < CONTINUED_SIZE
             and before.layout_id == self.layout_id
-            and before.version == self.version
+            and has_attributes(before.version) == has_attributes(self.version)
             and before.last_time <= self.first_time
             and before.first_time // MICROSECONDS_A_SPAN == self.first_time // MICROSECONDS_A_SPAN
         )
@@ -68,11 +68,11 @@ class Segment:
             user_hashes=self.user_hashes + later.user_hashes,
             email_hashes=self.email_hashes + later.email_hashes,
             content=msgspec.msgpack.encode(columns),
-            version=self.version,
+            version=version_of(columns),
         )
 
 
-def pack_segments(group: RecordGroup, *, environment: int, layout_id: int) -> Iterator[tuple[Segment, Columns]]:
+def pack_segments(group: RecordGroup, *, environment: int, layout_id: int) -> Iterator[tuple[Segment, AnyColumns]]:
     """Segments of a group's evaluations, oldest first, with their content."""
     for some in _parts(group):
         segment, columns = _pack(group, some, environment, layout_id)
@@ -107,14 +107,14 @@ def runs(times: Iterable[int], unit: int) -> Iterator[tuple[int, range]]:
         start = end
 
 
-def _pack(group: RecordGroup, part: slice, environment: int, layout_id: int) -> tuple[Segment, Columns]:
-    columns = pack(group, part)
+def _pack(group: RecordGroup, part: slice, environment: int, layout_id: int) -> tuple[Segment, AnyColumns]:
+    columns, times = pack(group, part), group.times[part]
     segment = Segment(
         environment=environment,
         layout_id=layout_id,
-        first_time=min(columns.times) // 1000,
-        last_time=max(columns.times) // 1000,
-        size=len(columns.times),
+        first_time=min(times) // 1000,
+        last_time=max(times) // 1000,
+        size=len(times),
         user_hashes=_hashes(columns.users),
         email_hashes=_hashes(columns.emails, str.lower),
         content=msgspec.msgpack.encode(columns),

@@ -4,17 +4,20 @@ A row of `summaries` holds the counts of a minute and a layout until they are ro
 64-bit number for each outcome and each of the layout's recorded flags, outcome by outcome, so that an outcome which is
 added later only makes blocks longer. Numbers about prerequisites and variants follow. Trailing zeros are left out, and
 the rest is compressed. Read as one big integer, blocks are added in one step, for 1 flag or 200. A flag that is
-constant in a layout needs no counts: its outcome occurred in every evaluation.
+constant in a layout needs no counts: its outcome occurred in every evaluation of all flags, which `evaluations` counts.
+Evaluations of single flags are counted in the same numbers, and those of constant flags in one more for each.
 
-Version 1 of the block was ordered flag by flag, with seven outcomes each.
+Version 1 of the block was ordered flag by flag, with seven outcomes each. Version 3 is version 2 with numbers of
+constant flags, which earlier releases would leave out.
 """
 
 import asyncio
 import zlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
-from struct import pack, unpack
+from itertools import chain, compress, islice, repeat
+from struct import pack, pack_into, unpack
 
 import sqlalchemy as sa
 import structlog
@@ -23,12 +26,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.database import dialect, tables
 from flagstaff.evaluation.history.layout import ON_BY_OUTCOME, RULE_BASE, Layout
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.history.store.columns import Columns
+from flagstaff.history.store.columns import AnyColumns, MixedColumns
 from flagstaff.history.store.segments import Segment, runs
 
 log = structlog.get_logger(__name__)
 
-SUMMARY_VERSION = 2
+SUMMARY_VERSION, WITH_CONSTANT_FLAGS = 2, 3
 VARIANT = 255
 """In the place of an outcome: how often a variant was given, besides the outcome."""
 Kind = tuple[int, int, str]
@@ -39,6 +42,7 @@ _MICROSECONDS_A_MINUTE = NANOSECONDS_A_MINUTE // 1000
 _NUMBER_SIZE = 8
 _OUTCOMES_IN_VERSION_1 = 7
 _FIRST_WITH_DETAILS = 4  # version of a layout
+_OUTCOMES_BEFORE_DETAILS = Outcome.PREREQUISITE + 1  # all that earlier releases look for
 _FLAGS_AT_ONCE = 64  # with some hundred evaluations: blocks the event loop for half a millisecond
 _columns = tables.summaries.c
 _key = (_columns.environment, _columns.minute, _columns.layout_id)
@@ -56,12 +60,13 @@ _add_statement = dialect.upsert(
 
 @dataclass(slots=True)
 class Count:
-    """The number of evaluations, their block as an integer, and their size."""
+    """The number of evaluations of all flags, the block of all evaluations as an integer, and their size."""
 
     width: int  # recorded flags
     evaluations: int = 0
     block: int = 0
     bytes: int = 0
+    version: int = SUMMARY_VERSION
 
 
 class SummaryCounts:
@@ -70,26 +75,72 @@ class SummaryCounts:
     def __init__(self) -> None:
         self.by_key: dict[tuple[int, int, int], Count] = {}
 
-    async def add(self, segment: Segment, layout: Layout, columns: Columns, layout_bytes: int) -> None:
+    async def add(self, segment: Segment, layout: Layout, columns: AnyColumns, layout_bytes: int) -> None:
         """Count a segment's evaluations and, if its layout is new, the layout's bytes.
 
         Pauses for other work every few flags.
         """
         first = segment.first_time // _MICROSECONDS_A_MINUTE
-        if first == segment.last_time // _MICROSECONDS_A_MINUTE:
-            await self._add(segment, first, layout, segment.size, columns.recorded)
-        else:
-            width = layout.width
-            for minute, run in runs(columns.times, NANOSECONDS_A_MINUTE):
-                recorded = columns.recorded[run.start * width : run.stop * width]
-                await self._add(segment, minute, layout, len(run), recorded)
+        is_one = first == segment.last_time // _MICROSECONDS_A_MINUTE
+        minutes = [(first, range(segment.size))] if is_one else runs(columns.times, NANOSECONDS_A_MINUTE)
+        width = layout.width
+        for minute, run in minutes:
+            key = (segment.environment, minute, segment.layout_id)
+            count = self.by_key.setdefault(key, Count(len(layout.recorded)))
+            if isinstance(columns, MixedColumns):
+                await _add_mixed(count, layout, columns, run)
+            else:
+                count.evaluations += len(run)
+                count.block += await _count(layout, columns.recorded[run.start * width : run.stop * width])
         self.by_key[segment.environment, first, segment.layout_id].bytes += segment.stored_bytes + layout_bytes
 
-    async def _add(self, segment: Segment, minute: int, layout: Layout, evaluations: int, recorded: bytes) -> None:
-        key = (segment.environment, minute, segment.layout_id)
-        count = self.by_key.setdefault(key, Count(len(layout.recorded)))
-        count.evaluations += evaluations
-        count.block += await _count(layout, recorded)
+
+async def _add_mixed(count: Count, layout: Layout, columns: MixedColumns, run: range) -> None:
+    results = Counter(zip(columns.flags[run.start : run.stop], columns.recorded[run.start : run.stop], strict=True))
+    of_all = [row for (place, row), times in results.items() if place is None for _ in range(times)]
+    if of_all:
+        count.evaluations += len(of_all)
+        count.block += await _count(layout, b"".join(of_all))
+    await asyncio.sleep(0)
+    of_one = {(place, row): times for (place, row), times in results.items() if place is not None}
+    if of_one:
+        count.block += _count_alone(layout, of_one)
+        if any(place >= count.width for place, _ in of_one):
+            count.version = WITH_CONSTANT_FLAGS
+
+
+def _count_alone(layout: Layout, results: Mapping[tuple[int, bytes], int]) -> int:
+    """Count evaluations of single flags, given how often each flag had each recorded bytes."""
+    width, details, constant = len(layout.recorded), *_starts(layout)
+    numbers: Counter[int] = Counter()
+    for (place, row), times in results.items():
+        if place >= width:
+            numbers[constant[place - width]] += times
+            continue
+        decision = layout.alone(place).decision_of(0, row)
+        numbers[decision.outcome * width + place] += times
+        if details:
+            flag = layout.recorded[place]
+            named = [each.prerequisite for each in flag.deciders if each.prerequisite]
+            if decision.prerequisite:
+                numbers[details[place] + named.index(decision.prerequisite)] += times
+            if decision.variant is not None:
+                numbers[details[place] + len(named) + flag.variants.index(decision.variant)] += times
+    block = bytearray((max(numbers) + 1) * _NUMBER_SIZE)  # of thousands of numbers, most are zero
+    for number, times in numbers.items():
+        pack_into("<Q", block, number * _NUMBER_SIZE, times)
+    return int.from_bytes(block, "little")
+
+
+def _starts(layout: Layout) -> tuple[Sequence[int], range]:
+    """Where the details of each recorded flag begin in a block, if there are any, and the numbers of constant flags."""
+    end = _OUTCOMES_BEFORE_DETAILS * len(layout.recorded)
+    starts: list[int] = []
+    if layout.version >= _FIRST_WITH_DETAILS:
+        for flag in layout.recorded:
+            starts.append(end)
+            end += sum(bool(decider.prerequisite) for decider in flag.deciders) + len(flag.variants)
+    return starts, range(end, end + len(layout.constant))
 
 
 async def _count(layout: Layout, joined: bytes) -> int:
@@ -137,6 +188,7 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
             continue
         count.evaluations += evaluations
         count.bytes += size
+        count.version = max(count.version, version)
     await connection.execute(
         _add_statement(connection),
         [
@@ -146,7 +198,7 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
                 "layout_id": layout_id,
                 "evaluations": count.evaluations,
                 "counts": _write_block(count.block),
-                "version": SUMMARY_VERSION,
+                "version": count.version,
                 "bytes": count.bytes,
             }
             for (environment, minute, layout_id), count in counts.by_key.items()
@@ -163,18 +215,21 @@ def kinds_in(layout: Layout, evaluations: int, block: int) -> Iterator[tuple[str
     """The same for a block that was read, which can be the sum of several."""
     width = len(layout.recorded)
     numbers = _numbers(block)
-    for outcome in Outcome if width else ():
+    for outcome in islice(Outcome, layout.outcome_count) if width else ():
         if outcome is Outcome.PREREQUISITE:
             continue  # the details say which
         for flag, times in zip(layout.recorded, numbers[outcome * width : (outcome + 1) * width], strict=False):
             if times:
                 yield flag.key, kind_of(outcome, flag.rollout_percentage), times
-    details = numbers[layout.outcome_count * width :]
+    _, constant = _starts(layout)
+    details = numbers[layout.outcome_count * width : constant.start]
     for (key, kind), times in zip(_details(layout), details, strict=False):
         if times:
             yield key, kind, times
-    for flag in layout.constant:
-        yield flag.key, kind_of(flag.default, flag.rollout_percentage), evaluations
+    own = chain(numbers[constant.start : constant.stop], repeat(0))
+    for flag, alone in zip(layout.constant, own, strict=False):
+        if evaluations + alone:
+            yield flag.key, kind_of(flag.default, flag.rollout_percentage), evaluations + alone
 
 
 def kind_of(outcome: Outcome, percentage: int) -> Kind:
@@ -201,7 +256,7 @@ def _write_block(block: int) -> bytes:
 def read_block(stored: bytes, version: int, width: int) -> int:
     """A stored block of so many recorded flags as a number, in the order of the newest version."""
     block = int.from_bytes(zlib.decompress(stored), "little")
-    if version == SUMMARY_VERSION:
+    if version in (SUMMARY_VERSION, WITH_CONSTANT_FLAGS):
         return block
     if version != 1:
         raise ValueError(f"summaries of version {version} are unknown")

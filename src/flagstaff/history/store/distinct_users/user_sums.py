@@ -1,5 +1,6 @@
 """Reads how many distinct users had a flag on and off: from the rows of days and the segments not counted yet."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from sys import maxsize
 
@@ -10,17 +11,19 @@ from flagstaff.evaluation.history.layout import LayoutFlag
 from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.history.store.distinct_users.pending_users import (
     MICROSECONDS_A_DAY,
+    PendingSegment,
     PendingUsers,
     gather_users,
-    list_pending_times,
-    read_pending,
+    list_pending,
+    parts_of,
 )
 from flagstaff.history.store.distinct_users.sketches import STANDARD_ERROR, Sketch
 from flagstaff.history.store.distinct_users.user_rows import FlagUsers, find_days, find_flag_users, find_span
 
 DAYS_AT_ONCE = 10
-SEGMENTS_AT_ONCE = 20
-MOST_SEGMENTS = 500  # not counted yet, that a summary reads; with more of them, it does not know the newest days
+EVALUATIONS_AT_ONCE = 10_000
+# Not counted yet, that a summary reads; with more of them, it does not know the newest days.
+MOST_EVALUATIONS, MOST_SEGMENTS = 250_000, 2_500
 
 
 @dataclass(slots=True)
@@ -61,17 +64,19 @@ def _count(users: FlagUsers) -> DistinctUsers:
 async def sum_users(connection: AsyncConnection, number: int, flag_key: str, sums: UserSums) -> None:
     """Add the users of a flag in an environment on the days of the sums."""
     turns, days = Turns(), sums.days
-    times = await list_pending_times(connection, number, limit=MOST_SEGMENTS + 1)
-    has_too_many = len(times) > MOST_SEGMENTS
+    pending = await list_pending(connection, number, limit=MOST_SEGMENTS + 1)
+    has_too_many = len(pending) > MOST_SEGMENTS or sum(each.size for each in pending) > MOST_EVALUATIONS
     if has_too_many:
-        sums.unknown_from = min(times) // MICROSECONDS_A_DAY
+        sums.unknown_from = min(each.first_time for each in pending) // MICROSECONDS_A_DAY
     span = await find_span(connection, number)
     stop = min(days.stop, span.stop)
     for start in range(max(days.start, span.start), stop, DAYS_AT_ONCE):
         await _add_days(connection, number, flag_key, sums, range(start, min(start + DAYS_AT_ONCE, stop)))
         await turns.give()
-    if times and not has_too_many:
-        await _add_pending(connection, number, flag_key, sums, turns)
+    if not has_too_many:
+        for part in parts_of(pending, evaluations=EVALUATIONS_AT_ONCE):
+            await _add_pending(connection, number, flag_key, part, sums)
+            await turns.give()
 
 
 async def _add_days(connection: AsyncConnection, number: int, flag_key: str, sums: UserSums, days: range) -> None:
@@ -84,16 +89,14 @@ async def _add_days(connection: AsyncConnection, number: int, flag_key: str, sum
             sums.add(day, _with_state(everyone[day].users, is_on=everyone[day].flags[flag_key]))
 
 
-async def _add_pending(connection: AsyncConnection, number: int, flag_key: str, sums: UserSums, turns: Turns) -> None:
-    after, more = 0, True
-    while more:
-        segments = await read_pending(connection, number, after=after, limit=SEGMENTS_AT_ONCE)
-        for day, users in await gather_users(connection, segments, turns):
-            if day in sums.days and (found := users.layout.find_flag(flag_key)):
-                sums.add(day, _of_flag(users, *found))
-                await turns.give()
-        more = len(segments) == SEGMENTS_AT_ONCE
-        after = segments[-1].id if segments else after
+async def _add_pending(
+    connection: AsyncConnection, number: int, flag_key: str, part: Sequence[PendingSegment], sums: UserSums
+) -> None:
+    turns = Turns()
+    for day, users in await gather_users(connection, number, part, turns, flag_key=flag_key):
+        if day in sums.days and (found := users.layout.find_flag(flag_key)):
+            sums.add(day, _of_flag(users, *found))
+            await turns.give()
 
 
 def _of_flag(users: PendingUsers, position: int | None, flag: LayoutFlag) -> FlagUsers:
