@@ -20,6 +20,7 @@ from flagstaff.identity.administration.administrators_service import Administrat
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.identity.second_factors.passkeys import site_of
 from flagstaff.identity.second_factors.passkeys_service import Passkeys
+from flagstaff.identity.second_factors.recovery_codes import RecoveryCodeHashes
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.identity.second_factors.second_factors_service import SecondFactors
 from flagstaff.identity.sessions.sessions_service import Sessions
@@ -83,7 +84,8 @@ def build_identity(
     hashes, tokens, sealer = passwords or Passwords(), Tokens(foundation.secret_key), Sealer(foundation.secret_key)
     sessions = Sessions(database, now, tokens, settings.session_idle_minutes)
     confirmations = Confirmations(database, now, hashes, sealer)
-    passkeys = Passkeys(database, now, confirmations, site_of(settings.public_url))
+    code_hashes = RecoveryCodeHashes(database, hashes, foundation.supervisor)
+    passkeys = Passkeys(database, now, confirmations, site_of(settings.public_url), code_hashes)
     instance = Instance(database, now, settings.registration, settings.demand_second_factor, settings.quotas())
     http = _make_http(foundation)
     budget = MailBudget(database, now)
@@ -113,7 +115,7 @@ def build_identity(
         sessions=sessions,
         access_tokens=AccessTokens(database, now, mail_token, settings),
         administrators=Administrators(database, now),
-        second_factors=SecondFactors(database, now, confirmations, tokens, sealer, passkeys),
+        second_factors=SecondFactors(database, now, confirmations, tokens, sealer, passkeys, code_hashes),
         single_sign_on=SingleSignOn(
             database, now, hashes, _make_provider_clients(foundation, http), instance, settings.public_url
         ),

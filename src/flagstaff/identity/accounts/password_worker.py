@@ -29,10 +29,15 @@ def main(time_cost: int, memory_cost_kib: int, parallelism: int) -> None:
 
 
 def _answer(hasher: PasswordHasher, request: dict[str, Any]) -> str | bool | None:
-    """The hash of a password; with a hash given, whether they match; None when there is not enough memory."""
-    password, password_hash = request["password"], request["password_hash"]
+    """The hash of a password, with a random salt or a given one; with a hash given, whether they match.
+
+    None when there is not enough memory.
+    """
+    password, password_hash, salt = request["password"], request["password_hash"], request["salt"]
     try:
-        return hasher.hash(password) if password_hash is None else hasher.verify(password_hash, password)
+        if password_hash is not None:
+            return hasher.verify(password_hash, password)
+        return hasher.hash(password, salt=None if salt is None else bytes.fromhex(salt))
     except (VerificationError, InvalidHashError):
         return False
     except Argon2Error:

@@ -66,9 +66,9 @@ class Passwords:
         """Export the replacements of the process."""
         metrics.add_counter("password_restarts", "Replacements of the password process.", lambda: self.restarts)
 
-    async def hash(self, password: str, *, client: Hashable = None) -> str:
-        """The password's Argon2id hash, with its salt and parameters."""
-        return str(await self._ask(client, password, None))
+    async def hash(self, password: str, *, salt: bytes | None = None, client: Hashable = None) -> str:
+        """The password's Argon2id hash, with its salt and parameters. Without `salt`, of 16 bytes, it is random."""
+        return str(await self._ask(client, password, None, salt))
 
     async def verify(self, password: str, password_hash: str | None, *, client: Hashable = None) -> bool:
         """Return whether the password is the hashed one; for no hash at all, False after just as long."""
@@ -79,10 +79,12 @@ class Passwords:
         self._worker.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _ask(self, client: Hashable, password: str, password_hash: str | None) -> str | bool:
+    async def _ask(
+        self, client: Hashable, password: str, password_hash: str | None, salt: bytes | None = None
+    ) -> str | bool:
         loop = asyncio.get_running_loop()
         async with self._queue.take(client):
-            answer = await loop.run_in_executor(self._thread, self._worker.ask, password, password_hash)
+            answer = await loop.run_in_executor(self._thread, self._worker.ask, password, password_hash, salt)
         if answer is None:
             raise unavailable("Passwords cannot be checked right now. Try again shortly.")
         return answer
@@ -99,9 +101,10 @@ class _Worker:
         self._was_ended = False
         self.restarts = 0
 
-    def ask(self, password: str, password_hash: str | None) -> str | bool | None:
+    def ask(self, password: str, password_hash: str | None, salt: bytes | None) -> str | bool | None:
         """The answer to a request; None if the process died twice in a row or did not start or answer."""
-        request = json.dumps({"password": password, "password_hash": password_hash}).encode() + b"\n"
+        values = {"password": password, "password_hash": password_hash, "salt": salt and salt.hex()}
+        request = json.dumps(values).encode() + b"\n"
         try:
             answer = self._exchange(request) or self._exchange(request)
         except TimeoutError:

@@ -13,7 +13,6 @@ import structlog
 
 from flagstaff.database.database import Connection
 from flagstaff.identity.second_factors import second_factors_store
-from flagstaff.identity.second_factors.recovery_codes import hash_recovery_code
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.identity.second_factors.second_factors import (
     FAILURES_COUNTED_FOR,
@@ -29,10 +28,11 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CodeProof:
-    """A proof of a second factor: a code of six digits, or a recovery code without hyphens."""
+    """A proof of a second factor: a code of six digits, or a recovery code without hyphens, with its hashes."""
 
     method: Method
     code: str
+    hashes: tuple[bytes, ...] = ()
 
     def refusal(self) -> Error:
         """The error for a proof that was not accepted."""
@@ -59,6 +59,18 @@ async def accept(
     Raises:
         Error: LIMITED if too many proofs of the account have failed; then the proof is not looked at.
     """
+    await require_few_failures(connection, account_id, now)
+    if proof.method is Method.RECOVERY_CODE:
+        is_right = await second_factors_store.spend_recovery_code(connection, account_id, proof.hashes)
+    else:
+        is_right = await _accept_code(connection, sealer, account_id, proof.code, now, is_enrolling=is_enrolling)
+    if not is_right:
+        await second_factors_store.record_failure(connection, account_id, now)
+    return is_right
+
+
+async def require_few_failures(connection: Connection, account_id: UUID, now: datetime) -> None:
+    """Raise Error LIMITED if too many proofs of the account have failed."""
     failures = await second_factors_store.list_failures(connection, account_id, now - FAILURES_COUNTED_FOR)
     if len(failures) >= FAILURES_MAX:
         wait = failures[-FAILURES_MAX] + FAILURES_COUNTED_FOR - now
@@ -67,15 +79,6 @@ async def accept(
             f"{FAILURES_MAX} codes for this account were wrong within an hour. Try again later.",
             retry_after_seconds=ceil(wait.total_seconds()),
         )
-    if proof.method is Method.RECOVERY_CODE:
-        is_right = await second_factors_store.spend_recovery_code(
-            connection, account_id, hash_recovery_code(proof.code)
-        )
-    else:
-        is_right = await _accept_code(connection, sealer, account_id, proof.code, now, is_enrolling=is_enrolling)
-    if not is_right:
-        await second_factors_store.record_failure(connection, account_id, now)
-    return is_right
 
 
 async def _accept_code(

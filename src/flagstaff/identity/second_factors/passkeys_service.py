@@ -19,7 +19,11 @@ from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.confirmations import Confirmations, lock
 from flagstaff.identity.second_factors import passkeys_store, second_factors_store
 from flagstaff.identity.second_factors.passkeys import PASSKEYS_MAX, Assertion, Credential, Passkey, Site, handle_of
-from flagstaff.identity.second_factors.recovery_codes import forget_without_factors, issue_first_codes
+from flagstaff.identity.second_factors.recovery_codes import (
+    RecoveryCodeHashes,
+    forget_without_factors,
+    issue_first_codes,
+)
 from flagstaff.identity.second_factors.second_factors import CHALLENGE_LIFETIME, Purpose
 from flagstaff.identity.second_factors.second_factors_store import Challenge
 from flagstaff.identity.sessions.tokens import hash_token
@@ -36,6 +40,7 @@ class Passkeys:
     now: Callable[[], datetime]
     confirmations: Confirmations
     site: Site
+    hashes: RecoveryCodeHashes
 
     async def begin_registration(self, actor: Actor, *, current_password: str, client: str = "") -> dict[str, Any]:
         """The options for the browser to make a passkey; valid for five minutes.
@@ -91,6 +96,8 @@ class Passkeys:
             codes = await issue_first_codes(connection, account.id)
             change = change_of(actor, "account.passkey_added", now, Scope(), before=account, after=account)
             await record(transaction, change)
+        if codes:
+            self.hashes.start_slowing(account.id)
         return passkey, codes
 
     async def remove(self, actor: Actor, passkey_id: UUID, *, current_password: str, client: str = "") -> None:

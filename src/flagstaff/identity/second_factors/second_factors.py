@@ -19,7 +19,7 @@ FAILURES_COUNTED_FOR = timedelta(hours=1)
 FAILURES_MAX = 10
 
 _CODE = re.compile("[0-9]{6}")
-# Without letters and digits that are easily confused. A code has 79 random bits, so a fast hash hides it well enough.
+# Without letters and digits that are easily confused. A code has 79 random bits.
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _RECOVERY_CODE = re.compile(f"[{_ALPHABET}]{{16}}")
 

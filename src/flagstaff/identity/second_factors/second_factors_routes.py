@@ -228,7 +228,7 @@ async def log_in_with_second_factor(
     means that you must log in again.
     """
     proof = body.proof()
-    account = await second_factors.answer(challenge=body.challenge, proof=proof)
+    account = await second_factors.answer(challenge=body.challenge, proof=proof, client=widest_network(client))
     if isinstance(proof, CodeProof) and proof.method is Method.RECOVERY_CODE:
         warnings.start(account.id, Warned.RECOVERY_CODE_USED)
     return await open_session(request, account, origin, client)

@@ -13,11 +13,12 @@ from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.confirmations import Confirmations, lock
 from flagstaff.identity.second_factors import second_factors_store
-from flagstaff.identity.second_factors.code_verification import CodeProof, accept
+from flagstaff.identity.second_factors.code_verification import CodeProof, accept, require_few_failures
 from flagstaff.identity.second_factors.passkeys import Credential
 from flagstaff.identity.second_factors.passkeys_service import Passkeys
 from flagstaff.identity.second_factors.passkeys_store import list_passkeys
 from flagstaff.identity.second_factors.recovery_codes import (
+    RecoveryCodeHashes,
     find_methods,
     forget_without_factors,
     issue_first_codes,
@@ -54,6 +55,7 @@ class SecondFactors:
     tokens: Tokens
     sealer: Sealer
     passkeys: Passkeys
+    hashes: RecoveryCodeHashes
 
     async def get_state(self, actor: Actor) -> TwoFactorState:
         """The actor's second factors."""
@@ -107,6 +109,8 @@ class SecondFactors:
                 await self._record(transaction, actor, account, "account.totp_enabled")
         if not accepted:
             raise proof.refusal()
+        if codes:
+            self.hashes.start_slowing(account.id)
         return codes
 
     async def disable_totp(self, actor: Actor, *, current_password: str, proof: CodeProof, client: str = "") -> None:
@@ -116,6 +120,8 @@ class SecondFactors:
             Error: UNAUTHENTICATED for a wrong password, INVALID for a wrong code, CONFLICT if codes are not asked for,
                 LIMITED.
         """
+        assert actor.account_id is not None
+        proof = await self._with_hashes(actor.account_id, proof, client)
         async with self.confirmations.confirmed(actor, current_password, client) as (transaction, account):
             connection = transaction.connection
             secret = await second_factors_store.find_totp(connection, account.id)
@@ -140,6 +146,7 @@ class SecondFactors:
                 raise _not_enabled()
             codes = await renew_codes(transaction.connection, account.id)
             await self._record(transaction, actor, account, "account.recovery_codes_renewed")
+        self.hashes.start_slowing(account.id)
         return codes
 
     async def require_none(self, account: Account, **more: str | None) -> None:
@@ -172,7 +179,7 @@ class SecondFactors:
             },
         )
 
-    async def answer(self, *, challenge: str, proof: Proof) -> Account:
+    async def answer(self, *, challenge: str, proof: Proof, client: str = "") -> Account:
         """The account of a challenge, which ends, for a proof of its second factor.
 
         Raises:
@@ -180,6 +187,12 @@ class SecondFactors:
                 a wrong proof, after which the challenge can be used again; LIMITED.
         """
         token_hash, now = hash_token(challenge), self.now()
+        if isinstance(proof, CodeProof) and proof.method is Method.RECOVERY_CODE:
+            async with self.database.read() as connection:
+                known = await second_factors_store.find_challenge(connection, token_hash, Purpose.LOGIN, now)
+            if known is None or known.account_id is None:
+                raise _ended_challenge()
+            proof = await self._with_hashes(known.account_id, proof, client)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             waiting = await second_factors_store.find_challenge(connection, token_hash, Purpose.LOGIN, now)
@@ -201,6 +214,14 @@ class SecondFactors:
             assert isinstance(proof, CodeProof)
             raise proof.refusal()
         return account
+
+    async def _with_hashes(self, account_id: UUID, proof: CodeProof, client: str) -> CodeProof:
+        """The proof with the hashes of its recovery code, if it is one; raises Error LIMITED before it computes any."""
+        if proof.method is not Method.RECOVERY_CODE:
+            return proof
+        async with self.database.read() as connection:
+            await require_few_failures(connection, account_id, self.now())
+        return replace(proof, hashes=await self.hashes.of(account_id, proof.code, client))
 
     async def _accept(self, connection: Connection, account: Account, challenge: str, proof: Proof) -> bool:
         if isinstance(proof, CodeProof):

@@ -1,6 +1,6 @@
 """Codes as second factors of accounts, whether the instance demands one, failed proofs, and challenges."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -79,10 +79,22 @@ async def replace_recovery_codes(connection: AsyncConnection, account_id: UUID, 
         await connection.execute(_codes.insert(), rows)
 
 
-async def spend_recovery_code(connection: AsyncConnection, account_id: UUID, code_hash: bytes) -> bool:
-    """Delete a recovery code of an account; False if there is none with this hash."""
+async def list_recovery_codes(connection: AsyncConnection, account_id: UUID) -> list[bytes]:
+    """The hashes of the recovery codes that an account has left."""
+    query = sa.select(_codes.c.code_hash).where(_codes.c.account_id == account_id)
+    return list((await connection.execute(query)).scalars())
+
+
+async def replace_recovery_code(connection: AsyncConnection, account_id: UUID, present: bytes, new: bytes) -> None:
+    """Replace the hash of a recovery code of an account, unless it has been spent."""
+    of_code = (_codes.c.account_id == account_id, _codes.c.code_hash == present)
+    await connection.execute(_codes.update().where(*of_code).values(code_hash=new))
+
+
+async def spend_recovery_code(connection: AsyncConnection, account_id: UUID, hashes: Collection[bytes]) -> bool:
+    """Delete a recovery code of an account; False if there is none with one of these hashes."""
     deleted = await connection.execute(
-        _codes.delete().where(_codes.c.account_id == account_id, _codes.c.code_hash == code_hash)
+        _codes.delete().where(_codes.c.account_id == account_id, _codes.c.code_hash.in_(hashes))
     )
     return deleted.rowcount > 0
 
