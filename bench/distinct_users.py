@@ -22,7 +22,7 @@ from flagstaff.evaluation.bucketing import bucket
 from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.history.store.batches import find_environment_number, write_batch
+from flagstaff.history.store.batches import find_environment_number, write_batches
 from flagstaff.history.store.distinct_users.user_rollups import roll_up_users
 from flagstaff.history.store.distinct_users.user_sums import UserSums, sum_users
 
@@ -64,7 +64,7 @@ class Measurement:
         group = RecordGroup(self.environment_id, self.layout, times, users, [None] * len(users), recorded)
         began = time.process_time()
         async with self.database.write_history() as connection:
-            await write_batch(connection, RecordBatch(random.randrange(BATCH_IDS), [group]))
+            await write_batches(connection, RecordBatch(random.randrange(BATCH_IDS), [group]))
         written = time.process_time()
         number, more = await self.number(), True
         while more:

@@ -29,7 +29,7 @@ from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store import rollups
-from flagstaff.history.store.batches import list_recorded_environments, write_batch
+from flagstaff.history.store.batches import list_recorded_environments, write_batches
 from flagstaff.history.store.pages import list_evaluations
 from flagstaff.history.store.sums import sum_by_interval
 
@@ -130,7 +130,7 @@ async def run(database: Database, folder: Path, layout: Layout) -> None:
         batch = make_batch(environment_id, layout, first)
         started = time.perf_counter()
         async with database.write_history() as connection:
-            await write_batch(connection, batch)
+            await write_batches(connection, batch)
         spent += time.perf_counter() - started
         longest = max(longest, time.perf_counter() - started)
     print(f"{EVALUATIONS:,} evaluations of {FLAGS} flags in batches of {BATCH:,}")

@@ -24,7 +24,7 @@ from flagstaff.database.database import Database
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.flags.snapshots_service import SnapshotSource
-from flagstaff.history.store.batches import write_batch
+from flagstaff.history.store.batches import write_batches
 from flagstaff.history.store.events import write_events
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from flagstaff.releases.statistics import binary
@@ -274,7 +274,7 @@ async def _store_users(store: Store, project_id: UUID, environment_id: UUID, use
                 environment_id, snapshot.layout, [now] * len(names), names, [None] * len(names), recorded
             )
             async with database.write_history() as connection:
-                await write_batch(connection, RecordBatch(secrets.randbelow(BATCH_IDS), [group]))
+                await write_batches(connection, RecordBatch(secrets.randbelow(BATCH_IDS), [group]))
             at = now // 1000 + 1
             events = EventGroup(environment_id, [EventRow("errors", name, at, None, None) for name in names], {})
             async with database.write_history() as connection:

@@ -21,7 +21,7 @@ from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordG
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.recorder import FLUSH_INTERVAL_SECONDS
 from flagstaff.history.retention import HistoryRetention
-from flagstaff.history.store.batches import find_environment_number, write_batch
+from flagstaff.history.store.batches import find_environment_number, write_batches
 from flagstaff.history.store.distinct_users.user_sums import UserSums, sum_users
 
 FLAGS = 1_000
@@ -64,7 +64,7 @@ class Load:
             batch = self._batch(round(self.rate * FLUSH_INTERVAL_SECONDS))
             began = time.process_time()
             async with self.database.write_history() as connection:
-                await write_batch(connection, batch)
+                await write_batches(connection, batch)
             self.writing += time.process_time() - began
             if number % round(ROLL_UP_SECONDS / FLUSH_INTERVAL_SECONDS) == 0:
                 began, before = time.process_time(), time.perf_counter()

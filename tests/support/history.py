@@ -10,7 +10,7 @@ from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordedEvaluation, RecordGroup
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.history.store.batches import find_environment_number, write_batch
+from flagstaff.history.store.batches import find_environment_number, write_batches
 from flagstaff.history.store.pages import BOUNDS, Bounds, list_evaluations
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -59,7 +59,7 @@ async def write(database: Database, *batches: RecordBatch) -> None:
     """Write batches, one after the other."""
     for batch in batches:
         async with database.write_history() as connection:
-            await write_batch(connection, batch)
+            await write_batches(connection, batch)
 
 
 async def read(

@@ -124,15 +124,15 @@ class History:
     # One at a time: each pauses for other work, but many at once would still take most of the time.
     _summaries: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
-    async def record(self, batch: RecordBatch) -> bool:
-        """Store a batch of evaluations; return False, and change nothing, if it is already stored."""
+    async def record(self, *given: RecordBatch) -> set[int]:
+        """Store batches of evaluations, all or none of them; return the ids of those that were not stored before."""
         async with self.database.write_history() as connection:
-            return await batches.write_batch(connection, batch)
+            return await batches.write_batches(connection, *given)
 
-    async def record_events(self, batch: EventBatch) -> bool:
-        """Store a batch of events of metrics; return False, and change nothing, if it is already stored."""
+    async def record_events(self, *given: EventBatch) -> set[int]:
+        """Store batches of events of metrics, all or none; return the ids of those that were not stored before."""
         async with self.database.write_history() as connection:
-            return await write_events(connection, batch)
+            return await write_events(connection, *given)
 
     async def list_environment_evaluations(
         self,

@@ -1,14 +1,15 @@
 """Records evaluations, or events, without slowing requests: `record` appends to a list, and two tasks do the rest.
 
 One collects records a few times a second, the other writes batches to the store. Batches that the store does not accept
-promptly are kept on disk, so that a kill at any moment loses less than a second.
+promptly are kept on disk, so that a kill at any moment loses less than a second. Those are written together.
 """
 
 import asyncio
 import errno
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Generic, Protocol
 
 import structlog
@@ -25,6 +26,8 @@ FLUSH_INTERVAL_SECONDS = 0.2
 PATIENCE_SECONDS = 0.4  # how long a batch waits in memory alone
 RETRY_SECONDS = 1.0
 ATTEMPTS = 5  # for a batch that a reachable store refuses
+BATCHES_AT_ONCE = 64
+GROUPS_AT_ONCE = 1000  # the store lists them all in one statement, which databases limit
 # Errors of the process or the system, which say nothing about the file that was to be read.
 _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
@@ -70,7 +73,7 @@ class Recorder(Generic[B]):
         self,
         *,
         buffer: Records[B],
-        write: Callable[[B], Awaitable[bool]],
+        write: Callable[..., Awaitable[Collection[int]]],
         spool: Spool[B],
         supervisor: Supervisor,
         flush_interval_seconds: float = FLUSH_INTERVAL_SECONDS,
@@ -78,7 +81,10 @@ class Recorder(Generic[B]):
         name: str = "recorder",
         what: str = "evaluations",
     ) -> None:
-        """`write` stores a whole batch and returns True, or False if it is already stored; UNAVAILABLE is an outage."""
+        """`write` stores one or more batches, all or none, and returns the ids of those that were not stored before.
+
+        Its error UNAVAILABLE is an outage.
+        """
         self.written = 0
         self.dropped = 0
         self.is_stuck = False
@@ -102,6 +108,7 @@ class Recorder(Generic[B]):
         self._is_started = False
         self._failures = 0  # in a row
         self._rejections = 0  # in a row, for one batch and with a reachable store
+        self._at_once = 1  # batches from the disk
         self._dropped_before: int | None = None  # how many had been dropped before this outage, once one is
         self._is_complete = False  # nothing more will be collected
 
@@ -218,7 +225,7 @@ class Recorder(Generic[B]):
         self._take_back()
         while True:
             if self._spool.first:
-                await self._write_spooled(self._spool.first)
+                await self._write_spooled()
             elif self._collected:
                 await self._write_collected(self._collected.popleft())
             elif self._is_complete:
@@ -234,7 +241,7 @@ class Recorder(Generic[B]):
 
     async def _write_collected(self, collected: _Collected[B]) -> None:
         self._in_flight = collected
-        collected.is_done = await self._try_to_write(collected.batch)
+        collected.is_done = await self._try_to_write([collected.batch])
         if not collected.is_done:
             await self._copy_to_disk(collected)
             self._drop_unless_on_disk(collected)
@@ -244,9 +251,15 @@ class Recorder(Generic[B]):
                     await self._spool.remove(collected.copy)
         self._in_flight = None
 
-    async def _write_spooled(self, spooled: SpooledBatch) -> None:
+    async def _write_spooled(self) -> None:
+        """Write the oldest batches on disk: twice as many as the last time that the store has taken, or only one.
+
+        What waits is so written faster than it grows, however long a transaction takes beside requests.
+        """
+        waiting = self._spool.oldest(self._at_once)
+        spooled = waiting[0]
         try:
-            batch = await self._spool.read(spooled)
+            batches = await self._spool.read(*waiting)
         except (OSError, ValueError) as error:
             if getattr(error, "errno", None) in _SHORTAGES:
                 self._failures += 1  # read again after a pause
@@ -255,27 +268,31 @@ class Recorder(Generic[B]):
             await self._spool.remove(spooled)
             self._count_dropped(spooled.records, f"{spooled.path.name} cannot be read: {error}")
             return
-        if await self._try_to_write(batch):
-            await self._spool.remove(spooled)
+        groups = accumulate(len(each.groups) for each in batches)
+        together = batches[: max(1, sum(count <= GROUPS_AT_ONCE for count in groups))]
+        if await self._try_to_write(together):
+            await self._spool.remove(*waiting[: len(together)])
+            self._at_once = min(2 * self._at_once, BATCHES_AT_ONCE)
+        else:
+            self._at_once = 1
 
-    async def _try_to_write(self, batch: B) -> bool:
-        """Return whether the batch is finished and is not tried again."""
+    async def _try_to_write(self, batches: Sequence[B]) -> bool:
+        """Return whether the batches are finished and are not tried again."""
         # A batch whose answer was lost may already be stored and still counts; a duplicate does not.
-        is_first_try = batch.id not in self._unacknowledged
-        self._unacknowledged.add(batch.id)
+        tried = self._unacknowledged.intersection(batch.id for batch in batches)
+        self._unacknowledged.update(batch.id for batch in batches)
         try:
-            is_new = await self._write(batch)
+            new = await self._write(*batches)
         except Exception as error:  # noqa: BLE001 - the edge of a loop that must not end
-            return self._failed(batch, error)
+            return self._failed(batches, error)
         if self._failures:
             log.info("history_store_back", records=self.waiting)
-        self._unacknowledged.discard(batch.id)
-        if is_new or not is_first_try:
-            self.written += batch.size
+        self._unacknowledged.difference_update(batch.id for batch in batches)
+        self.written += sum(batch.size for batch in batches if batch.id in new or batch.id in tried)
         self._failures = self._rejections = 0
         return True
 
-    def _failed(self, batch: B, error: Exception) -> bool:
+    def _failed(self, batches: Sequence[B], error: Exception) -> bool:
         self._failures += 1
         if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
             if self._failures == 1:
@@ -283,12 +300,14 @@ class Recorder(Generic[B]):
                     "history_store_away", detail=f"{self._what.capitalize()} are kept on disk until the store is back."
                 )
             return False
-        self._rejections += 1
-        log.error("history_batch_failed", attempt=self._rejections, records=batch.size, exc_info=error)
-        if self._rejections < ATTEMPTS:
+        is_alone = len(batches) == 1  # of several, one may be refused: they are tried one by one
+        self._rejections += is_alone
+        records = sum(batch.size for batch in batches)
+        log.error("history_batch_failed", attempt=self._rejections, records=records, exc_info=error)
+        if not is_alone or self._rejections < ATTEMPTS:
             return False
         self._rejections = 0
-        self._drop(batch, "The store refused them repeatedly.")
+        self._drop(batches[0], "The store refused them repeatedly.")
         return True
 
     def _drop(self, batch: B, reason: str) -> None:

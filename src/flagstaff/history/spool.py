@@ -8,9 +8,11 @@ two entries.
 import asyncio
 import re
 import zlib
+from bisect import bisect_right
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, count, islice
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -22,6 +24,8 @@ from flagstaff.evaluation.history.records import RecordBatch
 log = structlog.get_logger(__name__)
 
 MAX_BYTES = 512 * 1024 * 1024
+RECORDS_AT_ONCE, BYTES_AT_ONCE = 5_000, 4 * 1024 * 1024
+"""The records and bytes of the batches that are read at once, unless one batch has more."""
 
 _VERSION = b"\x01"  # a batch as msgpack; its layouts say what the recorded bytes mean
 _WITH_NEWER_LAYOUTS = b"\x02"  # the same, which earlier releases would misread
@@ -36,7 +40,7 @@ _name = re.compile(r"(\d{12,})-(\d+)\.batch")
 
 
 class Batch(Protocol):
-    """Records that are written in one transaction. The id recognises a batch that is sent twice."""
+    """Records that were collected at once. The id recognises a batch that is sent twice."""
 
     @property
     def id(self) -> int:
@@ -45,6 +49,10 @@ class Batch(Protocol):
     @property
     def size(self) -> int:
         """The number of records."""
+
+    @property
+    def groups(self) -> Sequence[object]:
+        """The records by environment, and by what else divides them."""
 
 
 B = TypeVar("B", bound=Batch)
@@ -178,25 +186,44 @@ class Spool(Generic[B]):
         self._waiting[path] = spooled
         return spooled
 
-    async def read(self, spooled: SpooledBatch) -> B:
-        """A batch's content; raises OSError, or ValueError when it cannot be understood."""
-        return self._form.decode(await asyncio.to_thread(spooled.path.read_bytes))
+    def oldest(self, most: int) -> list[SpooledBatch]:
+        """The oldest batches that may be read at once: one, or so many as are within the limits of a read."""
+        found = list(islice(self._waiting.values(), most))
+        records = list(accumulate(each.records for each in found))
+        sizes = list(accumulate(each.bytes for each in found))
+        within = bisect_right(records, RECORDS_AT_ONCE), bisect_right(sizes, BYTES_AT_ONCE)
+        return found[: max(1, min(within))]
 
-    async def remove(self, spooled: SpooledBatch) -> None:
-        """Remove a batch. If its file cannot be deleted now, the next removal tries again."""
-        if self._waiting.pop(spooled.path, None):
-            self.records -= spooled.records
-            self._undeleted.add(spooled)
-        for each in (spooled, *(self._undeleted - {spooled})):
+    async def read(self, *several: SpooledBatch) -> list[B]:
+        """The contents of batches, up to the first that cannot be read.
+
+        If that is the first of all, raises OSError, or ValueError when it cannot be understood.
+        """
+        found: list[B] = []
+        for content in await asyncio.to_thread(_read, [each.path for each in several]):
             try:
-                await asyncio.to_thread(each.path.unlink, missing_ok=True)
-            except OSError as error:
-                if each is spooled:
-                    log.warning("spool_file_not_deleted", file=each.path.name, error=str(error))
-                return
+                found.append(self._form.decode(content))
+            except ValueError:
+                if not found:
+                    raise
+                break
+            await asyncio.sleep(0)  # lets evaluate calls run
+        return found
+
+    async def remove(self, *several: SpooledBatch) -> None:
+        """Remove batches. If a file cannot be deleted now, the next removal tries again."""
+        for each in several:
+            if self._waiting.pop(each.path, None):
+                self.records -= each.records
+                self._undeleted.add(each)
+        left = [*several, *self._undeleted.difference(several)]
+        deleted, error = await asyncio.to_thread(_delete, [each.path for each in left])
+        for each in left[:deleted]:
             if each in self._undeleted:
                 self._undeleted.discard(each)
                 self._bytes -= each.bytes
+        if error is not None and deleted < len(several):
+            log.warning("spool_file_not_deleted", file=left[deleted].path.name, error=str(error))
 
     def _count(self, spooled: SpooledBatch, sign: int) -> None:
         self.records += sign * spooled.records
@@ -214,6 +241,29 @@ class Spool(Generic[B]):
                 with suppress(FileNotFoundError):  # a link to nothing
                     found.append((int(name[1]), SpooledBatch(path, int(name[2]), path.stat().st_size)))
         return found
+
+
+def _read(paths: Sequence[Path]) -> list[bytes]:
+    """The contents of files, up to the first that cannot be read; raises OSError if that is the first of all."""
+    contents: list[bytes] = []
+    for path in paths:
+        try:
+            contents.append(path.read_bytes())
+        except OSError:
+            if not contents:
+                raise
+            break
+    return contents
+
+
+def _delete(paths: Sequence[Path]) -> tuple[int, OSError | None]:
+    """Delete files; return how many, and why the next one could not be."""
+    for place, path in enumerate(paths):
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            return place, error
+    return len(paths), None
 
 
 def _write(path: Path, content: bytes) -> None:

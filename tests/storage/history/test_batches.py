@@ -14,7 +14,7 @@ from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
-from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
+from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation, joined
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store import batches
 from flagstaff.history.store.pages import Bounds, list_evaluations
@@ -219,3 +219,36 @@ def is_wanted(evaluation: RecordedEvaluation, wanted: EvaluationFilter) -> bool:
             )
         )
     )
+
+
+async def test_batches_that_are_written_together_are_there_once_each_as_if_one_by_one(database: Database) -> None:
+    first, second = uuid4(), uuid4()
+    layout, other = make_layout(), make_layout()
+    known = make_batch(first, layout, make_record(0, "known"))
+    await write(database, known)
+    several = [
+        known,
+        make_batch(first, layout, make_record(1, "a"), make_record(2, "b")),
+        RecordBatch(1, []),
+        make_batch(first, layout, make_record(3, "c")),
+        make_batch(first, other, make_record(4, "d")),
+        make_batch(first, layout, make_record(5, "e"), attributes=[b'{"plan": "pro"}'], has_all=True),
+        make_batch(second, layout, make_record(6, "f")),
+    ]
+    for new in ({batch.id for batch in (several[1], *several[3:])}, set()):
+        async with database.write_history() as connection:
+            assert await batches.write_batches(connection, *several) == new
+    assert users(await read(database, first)) == ["e", "d", "c", "b", "a", "known"]
+    assert users(await read(database, second)) == ["f"]
+    found = await read(database, first)
+    assert [each.attributes for each in found] == [{"plan": "pro"}, *[None] * 5]
+    assert (await count_rows(database))["batches"] == 6
+
+
+def test_a_joined_group_has_every_column_of_its_parts() -> None:
+    columns = {"attributes": [b"{}"], "flags": [0]}
+    one = make_group(uuid4(), make_layout(), make_record(), **columns)
+    both = joined([one, one])
+    names = ("times", "users", "emails", "recorded", *columns)
+    assert [len(getattr(both, name)) for name in names] == [2] * len(names)
+    assert (both.environment_id, both.layout, both.has_all) == (one.environment_id, one.layout, one.has_all)

@@ -43,7 +43,7 @@ async def write(database: Database, *batches: EventBatch) -> list[bool]:
     written = []
     for each in batches:
         async with database.write_history() as connection:
-            written.append(await events.write_events(connection, each))
+            written.append(each.id in await events.write_events(connection, each))
     return written
 
 
@@ -259,3 +259,20 @@ async def test_the_events_of_a_deleted_environment_go_in_pieces(database: Databa
     assert await read(database, environment_id) == []
     assert [each.unit for each in await read(database, other)] == ["ada"]
     assert await count(database, tables.event_ids) == 1
+
+
+async def test_batches_of_events_that_are_written_together_are_there_once_each(database: Database) -> None:
+    environment_id, other = uuid4(), uuid4()
+    several = [
+        batch(environment_id, "ada", number=1, ids=True),
+        batch(other, "bob", number=2),
+        batch(environment_id, "ada", "cyd", number=3, ids=True),
+        EventBatch(4, AT, [EventGroup(environment_id, [], {"misspelt": 3})]),
+    ]
+    await write(database, several[1])
+    for new in ({1, 3, 4}, set()):
+        async with database.write_history() as connection:
+            assert await events.write_events(connection, *several) == new
+    assert [each.unit for each in await read(database, environment_id)] == ["ada", "cyd"]
+    assert [each.unit for each in await read(database, other)] == ["bob"]
+    assert await count(database, tables.unknown_metrics) == 1

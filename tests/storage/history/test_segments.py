@@ -197,7 +197,7 @@ async def test_a_batch_that_waited_on_disk_though_it_had_arrived_is_there_once_a
         waiting = spool.first or await spool.append(batch)
         assert waiting is not None
         try:
-            await write(database, await spool.read(waiting))
+            await write(database, *await spool.read(waiting))
             await write(database, make_batch(environment_id, LAYOUT, make_record(1)))
             assert await read_users(database, environment_id, EvaluationFilter(user_id="Zoë")) == ["Zoë"]
         finally:

@@ -57,7 +57,7 @@ async def test_a_batch_is_read_from_its_file_as_it_was_written(tmp_path: Path) -
     spool = Spool(tmp_path / "spool", EventForm())
     spooled = await spool.append(batch)
     assert spooled
-    again = await spool.read(spooled)
+    (again,) = await spool.read(spooled)
     assert msgspec.msgpack.encode(again) == msgspec.msgpack.encode(batch)
 
 

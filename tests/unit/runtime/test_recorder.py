@@ -33,23 +33,25 @@ class Store:
         self.came_again: list[int] = []
         self.loses_its_answer = False
         self.error: BaseException | None = None
+        self.refused: set[str | None] = set()
         self.attempts = 0
         self.open = asyncio.Event()
         self.open.set()
 
-    async def write(self, batch: RecordBatch) -> bool:
+    async def write(self, *batches: RecordBatch) -> set[int]:
         self.attempts += 1
         await self.open.wait()
         if self.error:
             raise self.error
-        is_new = batch.id not in self.batches
-        self.batches[batch.id] = batch
-        if not is_new:
-            self.came_again.append(batch.id)
+        if self.refused & {user for batch in batches for group in batch.groups for user in group.users}:
+            raise ValueError("one of these cannot be stored")
+        new = {batch.id for batch in batches} - self.batches.keys()
+        self.came_again += [batch.id for batch in batches if batch.id not in new]
+        self.batches |= {batch.id: batch for batch in batches}
         if self.loses_its_answer:
             self.loses_its_answer = False
             raise unavailable()
-        return is_new
+        return new
 
     @property
     def users(self) -> list[str | None]:
@@ -511,3 +513,65 @@ async def test_a_stop_counts_records_as_dropped_that_could_only_wait_in_memory(
     await until(lambda: recorder.is_stuck)
     await recorder.stop(DEADLINE_SECONDS)
     assert (recorder.written, recorder.waiting, recorder.dropped) == (0, 0, 1)
+
+
+async def fill(recorder: EvaluationRecorder, snapshot: EnvironmentSnapshot, directory: Path, count: int) -> list[str]:
+    """Have so many batches on disk, each of one user."""
+    users = [f"user-{number}" for number in range(count)]
+    for number, user in enumerate(users):
+        recorder.record(snapshot, user, None, b"\x07")
+        await until(lambda: len(files(directory)) > number)  # noqa: B023 - awaited at once
+    return users
+
+
+async def test_what_waits_on_disk_is_written_in_few_transactions_and_in_its_order(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = unavailable()
+    async with recording(store, tmp_path) as recorder:
+        users = await fill(recorder, snapshot, tmp_path, 40)
+        store.error, store.attempts = None, 0
+        await until(lambda: recorder.written == 40 and not files(tmp_path))
+        assert store.attempts <= 7
+    assert store.users == users
+
+
+async def test_a_batch_that_is_refused_among_others_is_dropped_alone(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = unavailable()
+    async with recording(store, tmp_path) as recorder:
+        users = await fill(recorder, snapshot, tmp_path, 12)
+        store.refused, store.error = {"user-5"}, None
+        await until(lambda: recorder.written == 11 and recorder.dropped == 1)
+        await until(lambda: not files(tmp_path))
+    assert store.users == [user for user in users if user != "user-5"]
+
+
+async def test_batches_whose_common_answer_was_lost_are_counted_once(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = unavailable()
+    async with recording(store, tmp_path) as recorder:
+        users = await fill(recorder, snapshot, tmp_path, 12)
+        store.error = None
+        await until(lambda: recorder.written > 0)
+        store.loses_its_answer = True
+        await until(lambda: not files(tmp_path))
+        assert (recorder.written, recorder.waiting, recorder.dropped) == (12, 0, 0)
+    assert store.users == users
+    store.came_again.clear()
+
+
+async def test_a_file_that_cannot_be_read_keeps_none_behind_it_from_the_store(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = unavailable()
+    async with recording(store, tmp_path) as recorder:
+        users = await fill(recorder, snapshot, tmp_path, 6)
+    files(tmp_path)[3].write_bytes(b"\x01damaged")
+    store.error = None
+    async with recording(store, tmp_path) as recorder:
+        await until(lambda: not files(tmp_path))
+        assert (recorder.written, recorder.dropped) == (5, 1)
+    assert store.users == [*users[:3], *users[4:]]

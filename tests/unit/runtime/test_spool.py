@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from flagstaff.evaluation.history.records import RecordBatch
-from flagstaff.history.spool import EvaluationForm, Spool, gather_spools, spool_folder
+from flagstaff.history.spool import RECORDS_AT_ONCE, EvaluationForm, Spool, gather_spools, spool_folder
 from tests.support.history import make_batch, make_layout, make_record
 
 BATCH = make_batch(uuid4(), make_layout(), make_record())
@@ -32,14 +32,14 @@ async def test_a_batch_is_read_as_it_was_appended(tmp_path: Path) -> None:
     spool = await open_spool(tmp_path)
     spooled = await spool.append(BATCH)
     assert spooled
-    assert msgspec.msgpack.encode(await spool.read(spooled)) == msgspec.msgpack.encode(BATCH)
+    assert msgspec.msgpack.encode(*await spool.read(spooled)) == msgspec.msgpack.encode(BATCH)
 
 
 async def test_a_batch_of_a_version_that_wrote_no_form_is_read(tmp_path: Path) -> None:
     (tmp_path / "000000000000-1.batch").write_bytes(msgspec.msgpack.encode(BATCH))
     spool = await open_spool(tmp_path)
     assert spool.first
-    assert msgspec.msgpack.encode(await spool.read(spool.first)) == msgspec.msgpack.encode(BATCH)
+    assert msgspec.msgpack.encode(*await spool.read(spool.first)) == msgspec.msgpack.encode(BATCH)
 
 
 async def test_attributes_are_read_as_they_were_appended(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ async def test_attributes_are_read_as_they_were_appended(tmp_path: Path) -> None
     spool = await open_spool(tmp_path)
     spooled = await spool.append(batch)
     assert spooled
-    (group,) = (await spool.read(spooled)).groups
+    (group,) = (await spool.read(spooled))[0].groups
     assert (group.attributes, group.has_all) == ([b'{"plan":"gold"}'], True)
 
 
@@ -57,7 +57,7 @@ async def test_evaluations_of_single_flags_are_read_as_they_were_appended_in_lit
     spool = await open_spool(tmp_path)
     spooled = await spool.append(batch)
     assert spooled
-    assert msgspec.msgpack.encode(await spool.read(spooled)) == msgspec.msgpack.encode(batch)
+    assert msgspec.msgpack.encode(*await spool.read(spooled)) == msgspec.msgpack.encode(batch)
     assert spooled.bytes < len(msgspec.msgpack.encode(batch)) / 10
 
 
@@ -98,6 +98,18 @@ async def ids(directory: Path) -> set[int]:
     """Return the ids of the batches in a folder, and remove them."""
     spool, found = await open_spool(directory), set()
     while spool.first:
-        found.add((await spool.read(spool.first)).id)
+        found.add((await spool.read(spool.first))[0].id)
         await spool.remove(spool.first)
     return found
+
+
+async def test_so_many_batches_are_read_at_once_as_are_within_the_limits_and_at_least_one(tmp_path: Path) -> None:
+    spool = await open_spool(tmp_path)
+    assert spool.oldest(64) == []
+    large = make_batch(uuid4(), make_layout(), *map(make_record, range(RECORDS_AT_ONCE + 1)))
+    first, *small = [await spool.append(batch) for batch in (large, BATCH, BATCH, BATCH)]
+    assert spool.oldest(64) == [first]
+    assert first is not None
+    await spool.remove(first)
+    assert spool.oldest(64) == small
+    assert spool.oldest(2) == small[:2]

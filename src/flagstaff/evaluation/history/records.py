@@ -1,7 +1,7 @@
 """Evaluations in the history: written to the store in batches, and read one by one."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -42,9 +42,25 @@ class RecordGroup:
             raise ValueError("the columns of a group differ in length")
 
 
+def joined(groups: Sequence[RecordGroup]) -> RecordGroup:
+    """One group with the evaluations of several, which have the same environment, layout and columns."""
+    first = groups[0]
+    attributes = None if first.attributes is None else [each for group in groups for each in group.attributes or ()]
+    flags = None if first.flags is None else [each for group in groups for each in group.flags or ()]
+    return replace(
+        first,
+        times=[each for group in groups for each in group.times],
+        users=[each for group in groups for each in group.users],
+        emails=[each for group in groups for each in group.emails],
+        recorded=[each for group in groups for each in group.recorded],
+        attributes=attributes,
+        flags=flags,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """The evaluations written in one transaction.
+    """The evaluations collected at once, which are written in one transaction.
 
     The id is drawn at random below `BATCH_IDS`, so that a batch that is sent twice is recognised.
     """

@@ -1,7 +1,7 @@
-"""Writes the evaluation history in batches, each exactly once and in one transaction."""
+"""Writes the evaluation history in batches, each exactly once, and several in one transaction if they have waited."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import timedelta
 from uuid import UUID
@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database import dialect, tables
-from flagstaff.evaluation.history.records import RecordBatch, RecordGroup
+from flagstaff.evaluation.history.records import RecordBatch, RecordGroup, joined
 from flagstaff.history.store.columns import VERSIONS
 from flagstaff.history.store.ids import uuid7
 from flagstaff.history.store.layouts import encode_layout
@@ -82,16 +82,19 @@ _store_layout_statement = dialect.upsert(
 )
 
 
-async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
-    """Write a batch's evaluations, layouts and summaries; return False, and change nothing, if it is already stored.
+async def write_batches(connection: AsyncConnection, *batches: RecordBatch) -> set[int]:
+    """Write the evaluations, layouts and summaries of batches, oldest first; return the ids of those that are new.
 
-    Raises Error UNAVAILABLE if PostgreSQL can store it only after the next sweep.
+    The others are already stored, or empty. Together, they cost hardly more round trips than one of them.
+
+    Raises Error UNAVAILABLE if PostgreSQL can store them only after the next sweep.
     """
-    groups = [group for group in batch.groups if group.times]
-    if not groups or not await is_new_batch(connection, batch.id, groups[0].times[0] // 1000):
-        return False
-    for group in groups:
-        await in_pieces(group.layout.digesting())
+    groups_of = {batch.id: [group for group in batch.groups if group.times] for batch in batches}
+    times = {batch_id: groups[0].times[0] // 1000 for batch_id, groups in groups_of.items() if groups}
+    new = await find_new_batches(connection, times)
+    groups = await _join_groups([group for batch in batches if batch.id in new for group in groups_of[batch.id]])
+    if not groups:
+        return new
     numbers = await lock_environments(connection, {group.environment_id for group in groups})
     layout_ids, layout_bytes = await _store_layouts(connection, groups, numbers)
     newest = await _find_small_newest_segments(connection, groups, numbers)
@@ -117,7 +120,18 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
         if added:
             await connection.execute(_add_statement, added)
     await add_summaries(connection, counts)
-    return True
+    return new
+
+
+async def _join_groups(groups: Sequence[RecordGroup]) -> list[RecordGroup]:
+    """The groups with their digests; those of an environment that have the same columns are one."""
+    alike: dict[tuple[object, ...], list[RecordGroup]] = {}
+    for group in groups:
+        await in_pieces(group.layout.digesting())
+        columns = group.attributes is None, group.flags is None
+        kind = group.environment_id, group.layout.digest, group.has_all, *columns
+        alike.setdefault(kind, []).append(group)
+    return [some[0] if len(some) == 1 else joined(some) for some in alike.values()]
 
 
 def _join(earlier_id: int, earlier: Segment, later: Segment) -> dict[str, object] | None:
@@ -138,11 +152,15 @@ def _values(segment: Segment) -> dict[str, object]:
     return {name: getattr(segment, name) for name in _FIELDS}
 
 
-async def is_new_batch(connection: AsyncConnection, batch_id: int, time: int) -> bool:
-    """Store a batch's id with the time of its first record, in microseconds; return False if it is already stored."""
-    values = {"id": uuid7(time, batch_id)}
-    inserted = await connection.execute(_remember_statement(connection), values)
-    return inserted.first() is not None
+async def find_new_batches(connection: AsyncConnection, times: Mapping[int, int]) -> set[int]:
+    """Store the ids of batches with the times of their first records, in microseconds; return those that are new."""
+    ids = {uuid7(time, batch_id): batch_id for batch_id, time in sorted(times.items())}
+    if not ids:
+        return set()
+    rows = [{"id": each} for each in ids]
+    # The usual single row needs no statement for many, which takes longer to make.
+    inserted = await connection.execute(_remember_statement(connection), rows if len(rows) > 1 else rows[0])
+    return {ids[each] for each in inserted.scalars()}
 
 
 async def lock_environments(connection: AsyncConnection, environment_ids: Collection[UUID]) -> dict[UUID, int]:

@@ -1,5 +1,6 @@
 """Writes events of metrics in batches, each exactly once and in one transaction, and deletes them."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -11,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, tables
 from flagstaff.history.store import event_segments
-from flagstaff.history.store.batches import is_new_batch, lock_environments
+from flagstaff.history.store.batches import find_new_batches, lock_environments
 from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup, EventRow
 
 _MICROSECONDS_A_DAY = 86_400 * 10**6
@@ -38,35 +39,37 @@ _add_unknown = dialect.upsert(
 _known_unknown = sa.select(_unknown.metric).where(_unknown.environment_id == sa.bindparam("environment_id"))
 
 
-async def write_events(connection: AsyncConnection, batch: EventBatch) -> bool:
-    """Write a batch of events; return False, and change nothing, if it is already stored."""
-    if not await is_new_batch(connection, batch.id, batch.at):
-        return False
-    now = tables.moment(batch.at)
-    with_events = [group for group in batch.groups if group.rows]
-    numbers = await lock_environments(connection, {group.environment_id for group in with_events})
-    for group in with_events:
-        await _write_group(connection, numbers[group.environment_id], group, now)
-    for group in batch.groups:
-        if group.unknown:
-            await _count_unknown(connection, group, now)
-    return True
+async def write_events(connection: AsyncConnection, *batches: EventBatch) -> set[int]:
+    """Write batches of events, oldest first; return the ids of those that are new. The others are already stored."""
+    new = await find_new_batches(connection, {batch.id: batch.at for batch in batches})
+    rows: defaultdict[tuple[UUID, int], list[EventRow]] = defaultdict(list)
+    unknown: list[tuple[EventGroup, datetime]] = []
+    for batch in batches:
+        if batch.id in new:
+            for group in batch.groups:
+                rows[group.environment_id, batch.at // _MICROSECONDS_A_DAY] += group.rows
+                unknown += [(group, tables.moment(batch.at))] if group.unknown else []
+    with_rows = {place: some for place, some in rows.items() if some}
+    numbers = await lock_environments(connection, {environment_id for environment_id, _ in with_rows})
+    for (environment_id, day), some in with_rows.items():
+        await _write_rows(connection, numbers[environment_id], some, day)
+    for group, at in unknown:
+        await _count_unknown(connection, group, at)
+    return new
 
 
-async def _write_group(connection: AsyncConnection, number: int, group: EventGroup, now: datetime) -> None:
-    rows = group.rows
+async def _write_rows(connection: AsyncConnection, number: int, rows: Sequence[EventRow], day: int) -> None:
     if any(row.digest for row in rows):
-        rows = await _without_repetitions(connection, number, rows, now)
+        rows = await _without_repetitions(connection, number, rows, day)
     await event_segments.add_events(connection, number, rows)
 
 
 async def _without_repetitions(
-    connection: AsyncConnection, number: int, rows: Sequence[EventRow], now: datetime
+    connection: AsyncConnection, number: int, rows: Sequence[EventRow], day: int
 ) -> list[EventRow]:
     """The rows of events whose ids were not stored before. An event may have several rows, one for each unit."""
     digests = sorted({row.digest for row in rows if row.digest})
     statement = _add_ids_on_postgresql if connection.dialect.name == "postgresql" else _add_ids_on_sqlite
-    day = tables.microseconds(now) // _MICROSECONDS_A_DAY
     added = await connection.execute(statement, {"environment": number, "day": day, "rows": _encode(digests).decode()})
     new = set(added.scalars())
     kept, seen = [], set[tuple[str, str]]()
