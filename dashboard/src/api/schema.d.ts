@@ -2028,7 +2028,7 @@ export interface paths {
          * Toggle Flag
          * @description Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept.
          *
-         *     Requires the permission `flags:toggle`. An access token without `flags:read` gets only ids, keys and new secrets.
+         *     Requires the permission `flags:toggle`. An access token without `flags:read` gets only ids, keys and new secrets, and `enabled`.
          */
         post: operations["toggle_flag"];
         delete?: never;

@@ -101,7 +101,7 @@ class Authentication:
         operation = operation_of(scope)
         reads, long = only_reads(scope), operation is not None and operation.takes_long
         if operation is not None and actor.limits is not None and not operation.shown_with <= actor.limits.permissions:
-            send = showing_only_identity(send)
+            send = showing_only_identity(send, operation.tells)
         # A read has its slot until the last part is sent, because the whole response is in memory; a write, from the
         # arrival of its body until its response begins. A stream lasts as long as its client likes, and has none.
         async with AsyncExitStack() as slot:

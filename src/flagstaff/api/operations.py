@@ -85,7 +85,7 @@ def asks(needs: Needs, *also: Permission, place: Place | None = None, body_max_b
     return _state(needs, also, place, operation)
 
 
-def writes(
+def writes(  # noqa: PLR0913 -- each is a fact that stands by its name in a decorator
     needs: Needs,
     *also: Permission,
     place: Place | None = None,
@@ -95,6 +95,7 @@ def writes(
     only_people: bool = False,
     lenient: bool = False,
     shown_with: Sequence[Permission] | None = None,
+    tells: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """State the facts of an operation that changes something.
 
@@ -104,7 +105,8 @@ def writes(
     response with a secret of which only a hash is stored cannot be repeated.
 
     An access token is shown what it has written only if it has the permissions `shown_with`, without which it gets only
-    ids and keys (`api/shown.py`). By default they are those to read what `needs` and `also` write.
+    ids and keys (`api/shown.py`), and the fields that `tells` what was done. By default `shown_with` is what it takes
+    to read what `needs` and `also` write.
     """
     caller = _caller(needs)
     operation = Operation(
@@ -117,6 +119,7 @@ def writes(
         is_repeatable=bool(repeatable),
         lenient=lenient,
         shown_with=frozenset(_find_shown_with(needs, also) if shown_with is None else shown_with),
+        tells=tells,
     )
     return _state(needs, also, place, operation, repeatable=repeatable)
 

@@ -16,11 +16,14 @@ SHOWN = ("id", "key", "sdk_key", "token", "secret")
 _decode_at = json.JSONDecoder().raw_decode
 
 
-def showing_only_identity(send: Send) -> Send:
+def showing_only_identity(send: Send, tells: tuple[str, ...]) -> Send:
     """Pass on a response whose body is reduced to these fields; errors, and responses without a body, as they are.
+
+    `tells` are further fields that remain.
 
     The body is read item by item, because lists can have megabytes.
     """
+    shown = (*SHOWN, *tells)
     start: Message | None = None
     parts: list[bytes] = []
 
@@ -33,7 +36,7 @@ def showing_only_identity(send: Send) -> Send:
         else:
             parts.append(message.get("body", b""))
             if not message.get("more_body"):
-                body = await in_pieces(_reduce(parts))
+                body = await in_pieces(_reduce(parts, shown))
                 await send({**start, "headers": _headers_of(start, len(body))})
                 await send({"type": "http.response.body", "body": body})
 
@@ -46,7 +49,7 @@ def _headers_of(start: Message, length: int) -> list[tuple[bytes, bytes]]:
     return kept if start["status"] == 204 else [*kept, (b"content-length", b"%d" % length)]
 
 
-def _reduce(parts: list[bytes]) -> Generator[None, None, bytes]:
+def _reduce(parts: list[bytes], shown: tuple[str, ...]) -> Generator[None, None, bytes]:
     decode, texts = codecs.getincrementaldecoder("utf-8")().decode, []
     for part in parts:
         texts.append(decode(part))
@@ -55,14 +58,14 @@ def _reduce(parts: list[bytes]) -> Generator[None, None, bytes]:
     if not text:
         return b""
     if not text.startswith("["):
-        return encode_json(_identity(_decode_at(text)[0]))
+        return encode_json(_identity(_decode_at(text)[0], shown))
     items, place = [], 1
     while text[place] != "]":
         item, place = _decode_at(text, place + (text[place] == ","))
-        items.append(_identity(item))
+        items.append(_identity(item, shown))
         yield
     return encode_json(items)
 
 
-def _identity(item: dict[str, Any]) -> dict[str, Any]:
-    return {name: item[name] for name in SHOWN if name in item}
+def _identity(item: dict[str, Any], shown: tuple[str, ...]) -> dict[str, Any]:
+    return {name: item[name] for name in shown if name in item}

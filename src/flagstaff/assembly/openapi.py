@@ -117,7 +117,8 @@ def _describe_shown(operation: dict[str, Any], statement: Statement) -> None:
     operation[SHOWN_WITH] = needed
     if missing := [each for each in needed if each not in statement.permissions]:
         named = " and ".join(f"`{each}`" for each in missing)
-        operation["description"] += f" An access token without {named} gets only ids, keys and new secrets."
+        told = "".join(f", and `{each}`" for each in statement.operation.tells)
+        operation["description"] += f" An access token without {named} gets only ids, keys and new secrets{told}."
 
 
 def _describe_optional_body(body: dict[str, Any]) -> None:

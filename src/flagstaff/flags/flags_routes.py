@@ -224,7 +224,7 @@ async def update_flag(
     response_model=FlagOut,
     responses=problems(401, 404, 409, 503),
 )
-@writes(Permission.FLAGS_TOGGLE, reports_revision=True, repeatable=True)
+@writes(Permission.FLAGS_TOGGLE, reports_revision=True, repeatable=True, tells=("enabled",))
 async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
     """Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept."""
     return tagged_response(view_flag(await flags.toggle_flag(actor, path, precondition)))

@@ -58,7 +58,7 @@ class Operation:
     honours `If-Match`, and `is_repeatable` that it honours `Idempotency-Key`. `parameters` are those of its query; None
     if the framework refuses others. `lists` are those that may be repeated. All other input is refused, unless it is
     `lenient`, because other people's programs write its requests. `shown_with` are the permissions that an access token
-    needs to be shown what it has written.
+    needs to be shown what it has written, and `tells` the fields that others are told besides ids, keys and secrets.
     """
 
     caller: Caller
@@ -74,6 +74,7 @@ class Operation:
     lists: tuple[str, ...] = ()
     lenient: bool = False
     shown_with: frozenset[str] = frozenset()
+    tells: tuple[str, ...] = ()
 
 
 class Endpoint(NamedTuple):

@@ -78,7 +78,8 @@ async def test_every_write_without_the_permission_to_read_answers_with_ids_and_k
         assert answer.status_code == success_of(facts), (facts["operationId"], answer.text)
         items = answer.json() if isinstance(answer.json(), list) else [answer.json()]
         for item in items:
-            assert item.keys() <= set(SHOWN), (facts["operationId"], item)
+            told = {"enabled"} if facts["operationId"] == "toggle_flag" else set()
+            assert item.keys() <= {*SHOWN, *told}, (facts["operationId"], item)
             assert not any(isinstance(value, dict | list) for value in item.values())
         assert "etag" not in answer.headers
         seen.add(facts["operationId"])
@@ -96,6 +97,14 @@ async def test_an_empty_update_does_not_return_what_reading_would(ada: Caller, i
     assert (await machine.put(project_path(project), json={})).json() == {"id": project["id"], "sdk_key": None}
     reading = await issue("flags:write", "flags:read")
     assert (await reading.put(flag_path(flag), json={})).json() == flag
+
+
+async def test_a_toggle_says_which_way_it_went(ada: Caller, issue: Issue, environment: Json) -> None:
+    flag = await ada.create_flag(environment, enabled=True)
+    machine = await issue("flags:toggle")
+    for enabled in (False, True):
+        answer = await machine.post(f"{flag_path(flag)}/toggle")
+        assert answer.json() == {"id": flag["id"], "key": flag["key"], "enabled": enabled}
 
 
 async def test_secrets_that_are_shown_only_once_are_shown_without_the_permission_to_read(
