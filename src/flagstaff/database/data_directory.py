@@ -5,9 +5,10 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 
@@ -82,15 +83,19 @@ class DataDirectory:
         return False
 
     def note_files(self, numbers: Mapping[str, int]) -> None:
-        """Write which files the server that has locked the folder has open: their numbers (inodes), by name.
+        """Write which files this process of the server has open: their numbers (inodes), by name.
 
-        The first of its processes does so, and the others have opened the same ones. If it fails, as on a full disk,
-        other processes do not notice that a file was replaced.
+        SQLite itself replaces a log after the last process that had it open, so the notes of processes that have ended
+        go. If it fails, as on a full disk, other processes do not notice that a file was replaced.
         """
         try:
             with self._held(), (self.path / _LOCK_FILE).open("r+") as file:
-                if not _noted_files(file.read()):
-                    file.writelines(f"\n{name} {number}" for name, number in numbers.items())
+                server, *_ = content = file.read().splitlines() or [""]
+                kept = [f"{pid} {name} {number}" for pid, name, number in _noted_files(content) if _is_alive(pid)]
+                noted = [f"{os.getpid()} {name} {number}" for name, number in numbers.items()]
+                file.seek(0)
+                file.write("\n".join([server, *kept, *noted]))
+                file.truncate()
         except OSError as error:
             log.warning("open_files_not_noted", error=error.strerror)
 
@@ -100,11 +105,14 @@ class DataDirectory:
         None if all are there, or if no server runs. Raises Error UNAVAILABLE if that cannot be determined.
         """
         try:
-            noted = _noted_files((self.path / _LOCK_FILE).read_text(errors="replace"))
+            content = (self.path / _LOCK_FILE).read_text(errors="replace").splitlines()
         except OSError:
             return None
-        replaced = next((name for name, number in noted.items() if _number(self.path / name) != number), None)
-        return replaced if replaced is not None and self.is_locked() else None
+        others = [each for each in _noted_files(content) if _number(self.path / each.name) != each.number]
+        if not others or not self.is_locked():
+            return None
+        # The lock tells that the server itself is alive, also to a command that cannot see its processes.
+        return next((name for pid, name, _ in others if str(pid) == content[0] or _is_alive(pid)), None)
 
     def _open_lock(self) -> int:
         try:
@@ -199,11 +207,27 @@ class DataDirectory:
         draft.rename(path)
 
 
-def _noted_files(content: str) -> dict[str, int]:
-    """The numbers of the files that the lock names after the process id."""
-    _, *lines = content.splitlines() or [""]
-    pairs = [line.split() for line in lines]
-    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdecimal()}
+class _Note(NamedTuple):
+    pid: int
+    name: str
+    number: int
+
+
+def _noted_files(content: Sequence[str]) -> list[_Note]:
+    """What processes have open, from the lines of the lock after the server's process id."""
+    lines = [line.split() for line in content[1:]]
+    fit = [line for line in lines if len(line) == 3 and line[0].isdecimal() and line[2].isdecimal()]
+    return [_Note(int(pid), name, int(number)) for pid, name, number in fit]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
 
 
 def _number(path: Path) -> int | None:

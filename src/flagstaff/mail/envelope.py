@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from flagstaff.identity.accounts.emails import check_email, domain_of
 
@@ -65,7 +66,6 @@ def enclose(
     """
     from email.message import EmailMessage  # noqa: PLC0415 -- see above
     from email.policy import SMTPUTF8  # noqa: PLC0415 -- see above
-    from email.utils import make_msgid  # noqa: PLC0415 -- see above
 
     message = EmailMessage(policy=SMTPUTF8.clone(max_line_length=_LINE_MAX))
     message["From"] = sender
@@ -73,7 +73,7 @@ def enclose(
     message["Subject"] = subject
     message["Date"] = sent_at
     mailbox = message["From"].addresses[0]
-    message["Message-ID"] = make_msgid(domain=mailbox.domain)
+    message["Message-ID"] = f"<{uuid4()}@{mailbox.domain}>"
     message["Auto-Submitted"] = "auto-generated"
     for name, value in (headers or {}).items():
         message[name] = value
@@ -82,6 +82,7 @@ def enclose(
     charset, encoding = ("us-ascii", "7bit") if is_ascii else ("utf-8", "quoted-printable")
     message.set_content(text, charset=charset, cte=encoding)
     message.add_alternative(html, subtype="html", charset=charset, cte=encoding)
+    message.set_boundary(str(uuid4()))  # the library would draw from the process's shared generator, in this thread
     mail = Mail(mailbox.addr_spec, to.addr_spec, bytes(message))
     _check(mail, subject, (*_HEADERS, *(headers or ())))
     return mail

@@ -24,7 +24,7 @@ export function Page({ title, intro, actions, size = 1160, children }: Props) {
             <Given text={title} />
           </Title>
           {intro && (
-            <Text c="dimmed" component="div">
+            <Text c="dimmed" component="div" className="break">
               {intro}
             </Text>
           )}

@@ -17,6 +17,7 @@ CHECKPOINT_SECONDS = 5.0
 """How often the logs are emptied into their files. SQLite itself does so after a commit, for a log of 1,000 pages."""
 LOG_BYTES = 64 * 1024**2
 """Of a longer log, which readers have kept from being used from its start again, the space is given back."""
+_OPEN_MILLISECONDS = 5_000  # for so long it waits for a worker that opens the same file, or recovers its log
 _TRUNCATE_MILLISECONDS = 100  # for so long it waits for readers, and writers wait for it
 
 Identity = tuple[int, int]  # a file's device and number, which a file of the same name does not share
@@ -79,9 +80,10 @@ class OpenFile:
 
 
 def _prepare(database: sqlite3.Connection) -> None:
-    database.execute(f"PRAGMA busy_timeout = {_TRUNCATE_MILLISECONDS}")
+    database.execute(f"PRAGMA busy_timeout = {_OPEN_MILLISECONDS}")
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("SELECT count(*) FROM sqlite_master").fetchall()  # the first read opens the files beside it
+    database.execute(f"PRAGMA busy_timeout = {_TRUNCATE_MILLISECONDS}")
 
 
 def _checkpoint(database: sqlite3.Connection) -> int:
