@@ -124,14 +124,18 @@ async def test_probes_are_answered_while_the_other_port_is_full(server: ServerPr
         assert await statuses(server.internal_url, "/health", "/ready", "/metrics") == {200}
 
 
-async def test_the_internal_port_has_32_connections(store: Store) -> None:
+async def test_the_internal_port_has_32_connections_of_which_an_address_gets_16(store: Store) -> None:
     async with ServerProcess(store, internal_port=free_port()) as server, AsyncExitStack() as stack:
-        assert server.internal_port is not None
-        for _ in range(32):
-            client = await stack.enter_async_context(await Client.connect(server.internal_port))
-            await client.send(b"GET /health HTTP/1.1\r\nHost: flags\r\n\r\n")
-            assert (await client.receive()).status == 200
-        async with await Client.connect(server.internal_port) as client:
+        port = server.internal_port
+        assert port is not None
+        for source in ("127.0.0.2", "127.0.0.3"):
+            for _ in range(16):
+                client = await stack.enter_async_context(await Client.connect(port, source=source))
+                await client.send(b"GET /health HTTP/1.1\r\nHost: flags\r\n\r\n")
+                assert (await client.receive()).status == 200
+            async with await Client.connect(port, source=source) as client:
+                assert (await client.receive()).status == 503
+        async with await Client.connect(port, source="127.0.0.4") as client:
             assert (await client.receive()).status == 503
         assert await statuses(server.url, "/auth/sso") == {200}
 

@@ -87,7 +87,7 @@ class Edge:
         limits, refetches, sdk_keys = services[Limits], services[Refetches], served.sdk_keys
         self._supervisor, self._bounds = supervisor, served.connection_bounds
         self._internal_bounds = ConnectionBounds(
-            most=INTERNAL_CONNECTIONS, most_per_address=INTERNAL_CONNECTIONS, trusted_proxies=()
+            most=INTERNAL_CONNECTIONS, most_per_address=INTERNAL_CONNECTIONS // 2, trusted_proxies=()
         )
         evaluations = Evaluations(
             recorder=recorder,

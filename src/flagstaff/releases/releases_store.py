@@ -46,9 +46,11 @@ _wanting = (
     .order_by(_columns.due_at)
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
+# Those that have applied all of their steps, and only watch, come last: their time is that of their end.
 _lost = (
     sa.select(_columns.id)
     .where(_columns.state.in_((State.SCHEDULED, State.RUNNING)), lacks_authority())
+    .order_by(_columns.due_at)
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
 _observed = sa.select(_columns.id, _columns.updated_at).where(

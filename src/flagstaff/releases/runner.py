@@ -142,12 +142,12 @@ class Runner:
             await releases_store.update_release(connection, release)
         if len(made) == _CHANGES_AT_ONCE or release.state is State.PAUSED:
             return
+        if release.next_step is None:  # it only watches, for which it needs no right
+            await self._end(transaction, release, clock)
+            return
         loss = await _find_lasting_loss(connection, release)
         if loss is not None:
             await self._pause_lost(transaction, release, loss, clock)
-            return
-        if release.next_step is None:
-            await self._end(transaction, release, clock)
             return
         if await _is_held_back(connection, release, counted):
             return
@@ -263,11 +263,11 @@ async def _has_work(connection: Connection, release: Release, counted: Observati
     """Return whether there is something to write: a change of the flag, a right that was lost, a step, or the end."""
     if await flag_changes_store.list_made_since(connection, release.flag_id, release.mark, 1):
         return True
-    if release.state is not State.PAUSED and await find_loss(connection, release) is not None:
-        return True
     clock = await releases_store.read_clock(connection)
     if release.next_step is None:
         return release.due_at is not None and release.due_at <= clock
+    if release.state is not State.PAUSED and await find_loss(connection, release) is not None:
+        return True
     return find_due(release, clock) is not None and not await _is_held_back(connection, release, counted)
 
 

@@ -76,6 +76,14 @@ async def test_the_same_batch_again_changes_nothing(database: Database) -> None:
     assert await count_rows(database) == once
 
 
+async def test_a_batch_that_is_in_two_files_is_written_once(database: Database) -> None:
+    batch = make_batch(uuid4(), make_layout(), *(make_record(each) for each in range(3)))
+    async with database.write_history() as connection:
+        assert await batches.write_batches(connection, batch, batch) == {batch.id}
+        stored = await connection.execute(sa.select(sa.func.sum(tables.segments.c.size)))
+        assert stored.scalar_one() == 3
+
+
 async def test_batches_written_at_once_all_arrive(database: Database) -> None:
     environment_ids, layout = [uuid4() for _ in range(3)], make_layout()
     batches = [

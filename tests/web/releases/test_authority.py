@@ -241,6 +241,20 @@ async def test_a_guard_turns_the_flag_off_although_its_release_has_lost_its_auth
     await until(lambda: read_flag(ada, flag), lambda found: not found["enabled"])
 
 
+async def test_a_release_that_has_applied_its_steps_goes_on_watching_when_its_author_leaves(
+    ada: Caller, grace: Caller, project: Json, environment: Json, flag: Json, metric: Json, clock: Clock
+) -> None:
+    guard = {"metric": metric["key"], "action": "turn_off"}
+    watching = await create_release(grace, flag, HALF, guards=[guard])
+    before = await until_step(ada, watching, 0)
+    waiting = await create_release(grace, await ada.create_flag(environment, key="other"), HALF, EVERYBODY)
+    await until_step(ada, waiting, 0)
+    await leave(ada, grace, project, clock)
+    await until_state(ada, waiting, "paused")
+    found = await read_release(ada, watching)
+    assert (found["state"], found["applied"]) == ("running", before["applied"])
+
+
 async def read_flag(caller: Caller, flag: Json) -> Json:
     """A flag as it is now."""
     found: Json = (await caller.get(flag_path(flag))).json()

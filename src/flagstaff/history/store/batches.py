@@ -92,7 +92,8 @@ async def write_batches(connection: AsyncConnection, *batches: RecordBatch) -> s
     groups_of = {batch.id: [group for group in batch.groups if group.times] for batch in batches}
     times = {batch_id: groups[0].times[0] // 1000 for batch_id, groups in groups_of.items() if groups}
     new = await find_new_batches(connection, times)
-    groups = await _join_groups([group for batch in batches if batch.id in new for group in groups_of[batch.id]])
+    # By id, because an append to the spool that was cut short and repeated has left the same batch in two files.
+    groups = await _join_groups([group for batch_id, some in groups_of.items() if batch_id in new for group in some])
     if not groups:
         return new
     numbers = await lock_environments(connection, {group.environment_id for group in groups})

@@ -44,7 +44,7 @@ async def write_events(connection: AsyncConnection, *batches: EventBatch) -> set
     new = await find_new_batches(connection, {batch.id: batch.at for batch in batches})
     rows: defaultdict[tuple[UUID, int], list[EventRow]] = defaultdict(list)
     unknown: list[tuple[EventGroup, datetime]] = []
-    for batch in batches:
+    for batch in {batch.id: batch for batch in batches}.values():  # one can be in two files
         if batch.id in new:
             for group in batch.groups:
                 rows[group.environment_id, batch.at // _MICROSECONDS_A_DAY] += group.rows

@@ -7,8 +7,9 @@ the rest is compressed. Read as one big integer, blocks are added in one step, f
 constant in a layout needs no counts: its outcome occurred in every evaluation of all flags, which `evaluations` counts.
 Evaluations of single flags are counted in the same numbers, and those of constant flags in one more for each.
 
-Version 1 of the block was ordered flag by flag, with seven outcomes each. Version 3 is version 2 with numbers of
-constant flags, which earlier releases would leave out.
+Version 1 of the block was ordered flag by flag, with seven outcomes each. The numbers of constant flags stand where
+earlier releases look for nothing: beside this one, they add blocks, and leave these numbers out when they roll them up.
+A version of its own would stop their recording.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ from flagstaff.history.store.segments import Segment, runs
 
 log = structlog.get_logger(__name__)
 
-SUMMARY_VERSION, WITH_CONSTANT_FLAGS = 2, 3
+SUMMARY_VERSION = 2
 VARIANT = 255
 """In the place of an outcome: how often a variant was given, besides the outcome."""
 Kind = tuple[int, int, str]
@@ -66,7 +67,6 @@ class Count:
     evaluations: int = 0
     block: int = 0
     bytes: int = 0
-    version: int = SUMMARY_VERSION
 
 
 class SummaryCounts:
@@ -105,8 +105,6 @@ async def _add_mixed(count: Count, layout: Layout, columns: MixedColumns, run: r
     of_one = {(place, row): times for (place, row), times in results.items() if place is not None}
     if of_one:
         count.block += _count_alone(layout, of_one)
-        if any(place >= count.width for place, _ in of_one):
-            count.version = WITH_CONSTANT_FLAGS
 
 
 def _count_alone(layout: Layout, results: Mapping[tuple[int, bytes], int]) -> int:
@@ -188,7 +186,6 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
             continue
         count.evaluations += evaluations
         count.bytes += size
-        count.version = max(count.version, version)
     await connection.execute(
         _add_statement(connection),
         [
@@ -198,7 +195,7 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
                 "layout_id": layout_id,
                 "evaluations": count.evaluations,
                 "counts": _write_block(count.block),
-                "version": count.version,
+                "version": SUMMARY_VERSION,
                 "bytes": count.bytes,
             }
             for (environment, minute, layout_id), count in counts.by_key.items()
@@ -256,7 +253,7 @@ def _write_block(block: int) -> bytes:
 def read_block(stored: bytes, version: int, width: int) -> int:
     """A stored block of so many recorded flags as a number, in the order of the newest version."""
     block = int.from_bytes(zlib.decompress(stored), "little")
-    if version in (SUMMARY_VERSION, WITH_CONSTANT_FLAGS):
+    if version == SUMMARY_VERSION:
         return block
     if version != 1:
         raise ValueError(f"summaries of version {version} are unknown")

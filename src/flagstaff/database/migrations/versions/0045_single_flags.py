@@ -7,9 +7,8 @@ revision = "0045"
 down_revision = "0044"
 
 _HISTORY = "history"
-_NEWEST_SEGMENT, _NEWEST_SUMMARY = 2, 2  # that earlier revisions know
+_NEWEST_SEGMENT = 2  # that earlier revisions know
 _segments = sa.table("segments", *map(sa.column, ("version", "size")), schema=_HISTORY)
-_summaries = sa.table("summaries", sa.column("version"), schema=_HISTORY)
 _with_single_flags = _segments.c.version > _NEWEST_SEGMENT
 
 _ALL_FLAGS = "evaluations_of_all_flags"
@@ -144,8 +143,6 @@ def downgrade() -> None:
     """Delete segments with single flags. Their counts stay, but for those of constant flags of the last minutes."""
     connection = op.get_bind()
     connection.execute(sa.delete(_segments).where(_with_single_flags))
-    newer = _summaries.c.version > _NEWEST_SUMMARY
-    connection.execute(sa.update(_summaries).where(newer).values(version=_NEWEST_SUMMARY))
     if connection.dialect.name != "postgresql":
         return
     _copy_function(_ALL_FLAGS, "evaluations")
