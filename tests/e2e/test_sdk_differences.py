@@ -31,7 +31,8 @@ async def test_each_difference_is_shown_with_its_reason_and_disappears_with_its_
     await expect(reason).to_have_count(0)
     await differences(ada).get_by_role("button").press("Enter")
     await expect(reason).to_be_visible()
-    await expect(differences(ada).get_by_role("link")).to_have_attribute("href", f"{ada.url}/docs#/SDKs/list_sdk_differences")
+    address = f"{ada.url}/docs#/SDKs/list_sdk_differences"
+    await expect(differences(ada).get_by_role("link")).to_have_attribute("href", address)
     if AXE.is_file():
         await check_in_both_schemes(ada, "differences")
     await ada.page.set_viewport_size({"width": 320, "height": 700})
