@@ -22,7 +22,9 @@ TESTS: dict[str, list[str]] = {
     "connections-per-address": [
         "processes/test_connection_limits.py::test_a_flood_from_one_address_leaves_room_for_others_and_for_their_mail"
     ],
-    "internal-connections": ["processes/test_internal_port.py::test_the_internal_port_has_32_connections"],
+    "internal-connections": [
+        "processes/test_internal_port.py::test_the_internal_port_has_32_connections_of_which_an_address_gets_16"
+    ],
     "idle-connections": [
         "web/evaluate/test_fast_path.py::test_an_idle_connection_is_closed",
         "web/evaluate/test_fast_path.py::test_a_head_that_does_not_end_is_refused",
