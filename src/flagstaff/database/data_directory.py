@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import structlog
 
+from flagstaff.database.files import find_status
 from flagstaff.database.situations import find_file_situation
 from flagstaff.values.errors import Code, Error
 
@@ -108,7 +109,7 @@ class DataDirectory:
             content = (self.path / _LOCK_FILE).read_text(errors="replace").splitlines()
         except OSError:
             return None
-        others = [each for each in _noted_files(content) if _number(self.path / each.name) != each.number]
+        others = [each for each in _noted_files(content) if not _is_there(self.path / each.name, each.number)]
         if not others or not self.is_locked():
             return None
         # The lock tells that the server itself is alive, also to a command that cannot see its processes.
@@ -230,8 +231,6 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def _number(path: Path) -> int | None:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return None
+def _is_there(path: Path, number: int) -> bool:
+    found = find_status(path)
+    return found is not None and found.st_ino == number

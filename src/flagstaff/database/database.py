@@ -24,7 +24,7 @@ from flagstaff.database import dialect, driver_errors, tables
 from flagstaff.database.commits import record_commit
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.engines import postgresql_engines, sqlite_engines
-from flagstaff.database.health import CONFIGURATION, HISTORY, StoreHealth
+from flagstaff.database.health import CONFIGURATION, FILES, HISTORY, StoreHealth
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions_store import FOUND, forget_found, record_committed
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
@@ -53,8 +53,6 @@ _OF_NO_STATE = frozenset(
         Code.INTERNAL,
     }
 )
-
-_STORES = {CONFIGURATION: CONFIGURATION_FILE, HISTORY: HISTORY_FILE}
 
 _touch_configuration = sa.text("UPDATE alembic_version SET version_num = version_num")
 _layouts = tables.layouts
@@ -115,7 +113,7 @@ class Database:
             self.reach: Reach | None = Reach(self._engines.writer)
             self._turns: Turns | None = None
         else:
-            self._files = {name: OpenFile(data_directory / name) for name in (CONFIGURATION_FILE, HISTORY_FILE)}
+            self._files = {name: OpenFile(data_directory / name) for name in FILES.values()}
             self._engines = sqlite_engines(*self._files.values())
             self.reach, self._turns = None, Turns()
         self.health = StoreHealth(is_postgresql=self.is_postgresql, directory=data_directory)
@@ -143,7 +141,7 @@ class Database:
         Return the numbers (inodes) of those that stay open until `close`, by name.
         """
         self.health.look_for_history(self._directory)
-        for store, name in _STORES.items():
+        for store, name in FILES.items():
             if file := self._files.get(name):
                 with translated_errors():
                     await file.open(is_usable=self.health.up[store])
@@ -156,7 +154,7 @@ class Database:
 
     async def checkpoint(self) -> None:
         """Move what is in SQLite's logs to their files, and note which of the files were deleted or replaced."""
-        for store, name in _STORES.items():
+        for store, name in FILES.items():
             if file := self._files.get(name):
                 self.health.record_replacement(store, file.find_problem())
                 with suppress(Error), self.health.watching(store), translated_errors():

@@ -19,7 +19,8 @@ from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error, unavailable
 
 CONFIGURATION, HISTORY = "configuration", "history"
-_FILES = {CONFIGURATION: CONFIGURATION_FILE, HISTORY: HISTORY_FILE}
+FILES = {CONFIGURATION: CONFIGURATION_FILE, HISTORY: HISTORY_FILE}
+"""SQLite's file of each store."""
 _RESTORE = (
     "Stop the server, move the SQLite files to another folder, and restore a backup: flagstaff restore FILE. Until "
     "then, evaluations are answered."
@@ -45,7 +46,7 @@ class StoreHealth:
         self._refusing: dict[str, str] = {}
         self._incomplete: dict[str, str] = {}
         self._replaced: set[str] = set()
-        self.log_bytes = {} if is_postgresql else dict.fromkeys(_FILES, 0)
+        self.log_bytes = {} if is_postgresql else dict.fromkeys(FILES, 0)
 
     @property
     def up(self) -> dict[str, bool]:
@@ -171,12 +172,12 @@ class StoreHealth:
         return message
 
     def _find_file_situation(self, store: str) -> Situation | None:
-        return None if self._is_postgresql else find_file_situation(*paths_of(self._directory / _FILES[store]))
+        return None if self._is_postgresql else find_file_situation(*paths_of(self._directory / FILES[store]))
 
     def _record_rejection(
         self, store: str, reason: str, cause: BaseException | None, situation: Situation | None
     ) -> str:
-        place = "PostgreSQL" if self._is_postgresql else _FILES[store]
+        place = "PostgreSQL" if self._is_postgresql else FILES[store]
         if situation:
             message = f"{situation.message} Evaluations are answered meanwhile."
         elif driver_errors.is_full_disk(cause):

@@ -5,13 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from flagstaff.database.database import Database
-from flagstaff.database.health import CONFIGURATION, HISTORY
+from flagstaff.database.health import CONFIGURATION, FILES, HISTORY
 from flagstaff.database.schema_state import find_missing_tables, is_supported
-from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.values.errors import Code, Error
 
 DATABASE_SECONDS = 5.0  # a database that takes longer to answer hangs
-_FILES = {CONFIGURATION: CONFIGURATION_FILE, HISTORY: HISTORY_FILE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +60,11 @@ class Readiness:
         return {**self.database.health.problems(), **replaced}
 
     def _of_both(self, message: str) -> dict[str, str]:
-        return {**dict.fromkeys(_FILES, message), **self._replaced_files()}
+        return {**dict.fromkeys(FILES, message), **self._replaced_files()}
 
     def _replaced_files(self) -> dict[str, str]:
         replaced = {}
-        for store, file in _FILES.items():
+        for store, file in FILES.items():
             try:
                 self.database.require_files(file)
             except Error as error:

@@ -16,6 +16,7 @@ import structlog
 
 from flagstaff.concurrency.supervisor import Supervisor, is_set_within
 from flagstaff.evaluation.history.records import RecordBatch
+from flagstaff.history.buffer import BATCH_GROUPS
 from flagstaff.history.spool import B, Spool, SpooledBatch
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error
@@ -27,7 +28,6 @@ PATIENCE_SECONDS = 0.4  # how long a batch waits in memory alone
 RETRY_SECONDS = 1.0
 ATTEMPTS = 5  # for a batch that a reachable store refuses
 BATCHES_AT_ONCE = 64
-GROUPS_AT_ONCE = 1000  # the store lists them all in one statement, which databases limit
 # Errors of the process or the system, which say nothing about the file that was to be read.
 _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
@@ -269,7 +269,7 @@ class Recorder(Generic[B]):
             self._count_dropped(spooled.records, f"{spooled.path.name} cannot be read: {error}")
             return
         groups = accumulate(len(each.groups) for each in batches)
-        together = batches[: max(1, sum(count <= GROUPS_AT_ONCE for count in groups))]
+        together = batches[: max(1, sum(count <= BATCH_GROUPS for count in groups))]
         if await self._try_to_write(together):
             await self._spool.remove(*waiting[: len(together)])
             self._at_once = min(2 * self._at_once, BATCHES_AT_ONCE)

@@ -23,7 +23,10 @@ PARTS = ("evaluations", "writes", "history")
 IS_INTERNAL = "is_internal"
 """The name in a request's state that says whether it has come to the internal port."""
 
-_internal_path = re.compile(r"/(health|ready|metrics|docs|openapi|openapi\.json)(/|\Z)")
+INTERNAL_PATHS = r"health|ready|metrics|docs|openapi|openapi\.json"
+"""The first parts of the paths that an internal port has, as a regular expression."""
+
+_internal_path = re.compile(rf"/({INTERNAL_PATHS})(/|\Z)")
 
 
 def require_port(scope: Scope) -> None:

@@ -12,6 +12,7 @@ from flagstaff.assembly.history import EVENTS_FOLDER, SPOOL_FOLDER
 from flagstaff.cli.doctor.findings import Finding, fail, ok, warn
 from flagstaff.cli.progress import spell_size
 from flagstaff.database.data_directory import DataDirectory
+from flagstaff.database.files import find_status
 from flagstaff.database.situations import find_file_situation
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE, paths_of
 from flagstaff.evaluation import loops
@@ -81,10 +82,8 @@ def check_files(path: Path, *, is_sqlite: bool) -> Finding:
 
 
 def _find_owner(path: Path) -> int | None:
-    try:
-        return path.stat().st_uid
-    except OSError:
-        return None
+    found = find_status(path)
+    return found.st_uid if found else None
 
 
 def _server(directory: DataDirectory) -> Finding:

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
+from flagstaff.database.files import find_status
 from flagstaff.database.sqlite.driver import Connection, connect
 from flagstaff.database.sqlite.files import OPEN_ENDINGS, describe_replaced, existing
 from flagstaff.values.errors import unavailable
@@ -31,7 +32,6 @@ class OpenFile:
         self.path = path
         self._connection: Connection | None = None
         self._found: dict[str, Identity | None] = {}
-        self._problem: str | None = None
 
     async def open(self, *, is_usable: bool) -> None:
         """Open the file if it is usable, and note which files there are. Raises sqlite3's exceptions."""
@@ -96,8 +96,5 @@ def _checkpoint(database: sqlite3.Connection) -> int:
 
 def _identity(path: Path) -> Identity | None:
     """None if there is no such file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+    found = find_status(path)
+    return (found.st_dev, found.st_ino) if found else None

@@ -17,11 +17,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from flagstaff.http.compression import accepted_encodings
 from flagstaff.http.decompression import decompressed
 from flagstaff.http.operations import READING
+from flagstaff.http.probes import INTERNAL_PATHS
 
 DIRECTORY = Path(__file__).parent / "static"
 
 # A mistyped path below one of these gets the API's 404 instead of the page.
-_OTHERS = re.compile(r"/(api|auth|sdk|docs|health|ready|metrics|openapi|openapi\.json|assets)(/|$)")
+_OTHERS = re.compile(rf"/(api|auth|sdk|assets|{INTERNAL_PATHS})(/|$)")
 _NONCE = "FLAGSTAFF_NONCE"
 REGISTRATION, DOCS = "FLAGSTAFF_REGISTRATION", "FLAGSTAFF_DOCS"
 """The words of the page for whether registration is open or closed, and whether `/docs` is here or elsewhere."""

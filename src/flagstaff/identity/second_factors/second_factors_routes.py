@@ -18,10 +18,15 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
 from flagstaff.identity.accounts.login_attempts import confirmed_password
-from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
+from flagstaff.identity.accounts.owner_warnings import Warned
 from flagstaff.identity.accounts.request_clients import Client
 from flagstaff.identity.second_factors.code_verification import CodeProof
-from flagstaff.identity.second_factors.passkeys_routes import PasskeyOut, PasswordConfirmation, passkey_view
+from flagstaff.identity.second_factors.passkeys_routes import (
+    PasskeyOut,
+    PasswordConfirmation,
+    Warnings,
+    passkey_view,
+)
 from flagstaff.identity.second_factors.second_factors import Method, check_code, check_recovery_code
 from flagstaff.identity.second_factors.second_factors_service import Proof, SecondFactors
 from flagstaff.identity.sessions.logins import open_session
@@ -109,7 +114,6 @@ class RecoveryCodesOut(ResponseModel):
 
 
 Service = Annotated[SecondFactors, Depends(service(SecondFactors))]
-Warnings = Annotated[OwnerWarnings, Depends(service(OwnerWarnings))]
 
 
 @router.get(_TWO_FACTOR, response_model=TwoFactorOut, responses=problems(401, 503))
