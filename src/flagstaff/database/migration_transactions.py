@@ -6,6 +6,7 @@ docs/decisions/0033-upgrades.md has the reasons.
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 import sqlalchemy as sa
@@ -63,7 +64,7 @@ async def run_between_locks(
                 ) from error
         await asyncio.sleep(AGAIN_SECONDS)
         if attempts % _SHORT_ATTEMPTS == 0:
-            await run_once(make_engine(PATIENT_SECONDS), _end_automatic_vacuums)
+            await run_once(make_engine(PATIENT_SECONDS), partial(_end_automatic_vacuums, deadline=deadline))
 
 
 def lock_tables(connection: sa.Connection) -> None:
@@ -79,9 +80,14 @@ def lock_tables(connection: sa.Connection) -> None:
             connection.execute(sa.text(f"LOCK TABLE {', '.join(map(_quoted, names))} IN ACCESS EXCLUSIVE MODE"))
 
 
-def _end_automatic_vacuums(connection: sa.Connection) -> None:
-    """Wait for each table alone, so that no request can wait for this session while it waits for the request."""
+def _end_automatic_vacuums(connection: sa.Connection, *, deadline: float) -> None:
+    """Wait for each table alone, so that no request can wait for this session while it waits for the request.
+
+    Another session may hold them all, such as a dump, so it ends with the time that the migration has.
+    """
     for table in _present(connection):
+        if time.monotonic() > deadline:
+            return
         with connection.begin_nested() as alone:
             try:
                 connection.execute(sa.text(f"LOCK TABLE {_quoted(table)} IN ACCESS EXCLUSIVE MODE"))

@@ -171,7 +171,7 @@ class Spool(Generic[B]):
     async def append(self, batch: B) -> SpooledBatch | None:
         """Add a batch; None if there is no room for it. Raises OSError when the disk fails."""
         await self.open()  # if the start could not: until then a file's name may be in use
-        content = self._form.encode(batch)
+        content = await asyncio.to_thread(self._form.encode, batch)  # which may compress a megabyte
         if self._bytes + len(content) > self._max_bytes:
             return None
         path = self._directory / f"{self._next:012}-{batch.size}{_SUFFIX}"

@@ -49,7 +49,7 @@ class RecoveryCodeHashes:
         async with self.database.read() as connection:
             stored = await second_factors_store.list_recovery_codes(connection, account_id)
         fast_ones = [each for each in stored if len(each) == _FAST_HASH_BYTES]
-        slow_ones = [await self._slow_hash(account_id, each, None) for each in fast_ones]
+        slow_ones = [await self._slow_hash(account_id, each, account_id) for each in fast_ones]
         async with self.database.transaction() as transaction:
             await accounts_store.lock_account(transaction.connection, account_id)
             for fast, slow in zip(fast_ones, slow_ones, strict=True):
