@@ -99,6 +99,22 @@ class Client:
             await self._writer.wait_closed()
 
 
+async def ask_as_written(port: int, method: str, path: str, *, key: str, accept: str, body: bytes) -> Answer:
+    """Send a request whose path no client library has touched, with a key in the headers of every protocol."""
+    lines = (
+        f"{method} {path} HTTP/1.1",
+        "Host: flags",
+        f"Accept: {accept}",
+        f"X-SDK-Key: {key}",
+        f"X-API-Key: {key}",
+        f"Authorization: {key}",
+        f"Content-Length: {len(body)}",
+    )
+    async with await Client.connect(port) as client:
+        await client.send(("\r\n".join(lines) + "\r\n\r\n").encode() + body)
+        return await client.receive()
+
+
 class Connection(Client):
     """Both sides of a connection: the client's, and the server's as `server`."""
 

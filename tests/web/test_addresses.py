@@ -11,7 +11,7 @@ from flagstaff.http.addresses import require_plain
 from flagstaff.http.dashboard.pages import DIRECTORY
 from flagstaff.values.errors import Error
 from tests.support.api import Caller, Json
-from tests.support.connections import Answer, Client, Listener
+from tests.support.connections import Answer, Listener, ask_as_written
 from tests.support.sdk_keys import KeyMaker
 
 UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
@@ -64,18 +64,7 @@ async def key(ada: Caller, keys: KeyMaker, environment: Json) -> str:
 
 async def ask(server: Listener, method: str, path: str, key: str, accept: str = "*/*") -> Answer:
     body = json.dumps({"environment": "production"}).encode()
-    lines = (
-        f"{method} {path} HTTP/1.1",
-        "Host: flags",
-        f"Accept: {accept}",
-        f"X-SDK-Key: {key}",
-        f"X-API-Key: {key}",
-        f"Authorization: {key}",
-        f"Content-Length: {len(body)}",
-    )
-    async with await Client.connect(server.port) as client:
-        await client.send(("\r\n".join(lines) + "\r\n\r\n").encode() + body)
-        return await client.receive()
+    return await ask_as_written(server.port, method, path, key=key, accept=accept, body=body)
 
 
 def respelled(path: str) -> list[str]:

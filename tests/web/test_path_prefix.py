@@ -10,7 +10,7 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.http.probes import IS_INTERNAL
 from flagstaff.serving.fast_path.fast_path import connection_class
 from tests.support.api import Caller, Json
-from tests.support.connections import Answer, Client, Listener
+from tests.support.connections import Answer, Listener, ask_as_written
 from tests.support.sdk_keys import KeyMaker
 from tests.web.conftest import ReadMails
 
@@ -46,18 +46,7 @@ async def key(ada: Caller, keys: KeyMaker, environment: Json) -> str:
 
 async def ask(server: Listener, method: str, path: str, key: str = "", **document: object) -> Answer:
     body = json.dumps(document).encode() if method == "POST" else b""
-    lines = (
-        f"{method} {path} HTTP/1.1",
-        "Host: example.com",
-        "Accept: text/html",
-        f"X-SDK-Key: {key}",
-        f"X-API-Key: {key}",
-        f"Authorization: {key}",
-        f"Content-Length: {len(body)}",
-    )
-    async with await Client.connect(server.port) as client:
-        await client.send(("\r\n".join(lines) + "\r\n\r\n").encode() + body)
-        return await client.receive()
+    return await ask_as_written(server.port, method, path, key=key, accept="text/html", body=body)
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import { inTime, readEvents } from "./eventStream";
 const PATIENCE = { firstMilliseconds: 5_000, nextMilliseconds: 25_000 }; // there is a comment every ten seconds
 
 /**
- * Follows projects of the server at an address. Calls back with the id of a project for each of its events, and for every sign that the server is there, until the
- * stream ends.
+ * Follows projects of the server at an address. Calls back with the id of a project for each of its events, and for
+ * every sign that the server is there, until the stream ends.
  *
  * Throws when there is no stream, or when its connection breaks or has been silent for too long.
  */
