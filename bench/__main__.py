@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.evaluations import Effort, measure_evaluations
+from bench.evaluations import CONNECTIONS, Contender, Effort, measure_evaluations
 from bench.flag_sets import (
     make_attributes_set,
     make_mixed_set,
@@ -57,6 +57,10 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--only", choices=SECTIONS, action="append", help="a section; can be repeated")
     parser.add_argument("--flags", type=int, action="append", help="a number of flags; can be repeated")
     parser.add_argument(
+        "--connections", type=int, action="append", help=f"a number of connections; can be repeated ({CONNECTIONS})"
+    )
+    parser.add_argument("--before", type=Path, help="another checkout that is built, to be measured in turns with this")
+    parser.add_argument(
         "--rounds", type=int, help="how often to load each server, in turns (default: 5; with --quick: 1)"
     )
     parser.add_argument("--seconds", type=int, help="how long to load it each time (default: 4; with --quick: 1)")
@@ -79,8 +83,16 @@ def _measure(folder: Path, cores: Cores, asked: argparse.Namespace) -> dict[str,
         "machine": platform.machine(),
     }
     if "evaluations" in sections:
-        every = [Switches()] if quick else EVERY_SWITCH
-        result["evaluations"] = measure_evaluations(folder, [*mixed, *rollout, *targeted], every, cores, effort)
+        before = [Contender(Switches(), asked.before.resolve())] if asked.before else []
+        every = [Contender(each) for each in (EVERY_SWITCH[:1] if quick else EVERY_SWITCH)]
+        result["evaluations"] = measure_evaluations(
+            folder,
+            [*mixed, *rollout, *targeted],
+            [*every[:1], *before, *every[1:]],
+            cores,
+            effort,
+            asked.connections or (CONNECTIONS,),
+        )
     if "latencies" in sections:
         result["latencies"] = measure_latencies(folder, cores, 1 if quick else 200)
     if "memory" in sections:

@@ -81,7 +81,8 @@ class Measurement:
     async def read(self, key: str) -> str:
         """Read the number of a flag's users on all days."""
         began = time.process_time()
-        sums = UserSums(range(int(START.timestamp()) // 86_400, int(START.timestamp()) // 86_400 + DAYS), 1)
+        first = int(START.timestamp()) // 86_400
+        sums = UserSums(range(first, first + DAYS), range(first, first + DAYS))
         number = await self.number()
         async with self.database.read_history() as connection:
             await sum_users(connection, number, key, sums)

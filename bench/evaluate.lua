@@ -1,29 +1,31 @@
--- Every request asks for another user. Arguments: the method, the SDK key, the number of the first user, and
--- "attributes" for a context with three custom attributes: one of 20 countries, 4 plans and 20 versions;
--- "ofrep" for requests by OFREP.
-local user, has_attributes, is_ofrep
+-- Requests are made before the load begins, because making them takes longer than nginx takes to answer. Each is of
+-- another user, with an address, a domain, a country, a plan and a version of their own.
+-- Arguments: the method, the SDK key, the number of the first user, and "ofrep" for requests by OFREP.
+local REQUESTS = 20000
+local requests, sent = {}, 0
+
+local function body_of(user, is_ofrep)
+  local id, address = string.format("user-%08d", user), string.format("user-%d@team-%d.example.org", user, user % 977)
+  local attributes = string.format('"country":"country-%d","plan":"plan-%d","app_version":"%d.%d.%d"',
+    user % 20, math.floor(user / 20) % 4, user % 3 + 1, math.floor(user / 80) % 20, user % 7)
+  if is_ofrep then
+    return string.format('{"context":{"targetingKey":"%s","email":"%s",%s}}', id, address, attributes)
+  end
+  return string.format('{"environment":"production","context":{"user_id":"%s","user_email":"%s","custom_attributes":{%s}}}',
+    id, address, attributes)
+end
 
 function init(arguments)
+  local is_ofrep = arguments[4] == "ofrep"
   wrk.method = arguments[1]
   wrk.headers["Content-Type"] = "application/json"
-  is_ofrep = arguments[4] == "ofrep"
   wrk.headers[is_ofrep and "X-API-Key" or "X-SDK-Key"] = arguments[2]
-  user = tonumber(arguments[3])
-  has_attributes = arguments[4] == "attributes"
+  for place = 1, REQUESTS do
+    requests[place] = wrk.format(nil, nil, nil, body_of(tonumber(arguments[3]) + place, is_ofrep))
+  end
 end
 
 function request()
-  user = user + 1
-  if is_ofrep then
-    return wrk.format(nil, nil, nil, string.format(
-      '{"context":{"targetingKey":"user-%08d","email":"user@example.org"}}', user))
-  end
-  local attributes = ""
-  if has_attributes then
-    attributes = string.format(
-      ',"custom_attributes":{"country":"country-%d","plan":"plan-%d","app_version":"1.%d.0"}',
-      user % 20, math.floor(user / 20) % 4, math.floor(user / 80) % 20)
-  end
-  return wrk.format(nil, nil, nil, string.format(
-    '{"environment":"production","context":{"user_id":"user-%08d","user_email":"user@example.org"%s}}', user, attributes))
+  sent = sent % REQUESTS + 1
+  return requests[sent]
 end

@@ -1,4 +1,8 @@
-"""Evaluations per second, compared with nginx and uvicorn returning the same bytes, in turns on one core."""
+"""Processor time of an evaluation, and evaluations per second, compared with nginx and uvicorn, in turns on one core.
+
+All return the same bytes. The floor is the faster of nginx's two ways: a file, asked for by GET, or the configuration,
+asked for by the same POST.
+"""
 
 import itertools
 import json
@@ -12,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from bench.flag_sets import FlagSet
-from bench.machine import Cores, cpu_seconds, resident_mib
+from bench.machine import Cores, CpuTime, cpu_time, resident_mib
 from bench.report import print_table
 from bench.servers import FlagstaffServer, NginxServer, Server, Switches, UvicornServer
 from bench.wrk import Load, put_load
 
-CONNECTIONS = 8
+CONNECTIONS = 32
 PATH, OFREP_PATH = "/sdk/v1/evaluate", "/ofrep/v1/evaluate/flags"
 
 
@@ -30,48 +34,79 @@ class Effort:
 
 
 @dataclass(frozen=True)
+class Contender:
+    """Flagstaff with some switches, from this checkout or another."""
+
+    switches: Switches
+    checkout: Path | None = None
+
+    def __str__(self) -> str:
+        return str(self.switches) if self.checkout is None else f"{self.checkout.name}, {self.switches}"
+
+    def serve(self, core: int, data: Path) -> FlagstaffServer:
+        """Return its server."""
+        if self.checkout is None:
+            return FlagstaffServer(core, data, self.switches)
+        return FlagstaffServer(core, data, self.switches, checkout=self.checkout)
+
+
+@dataclass(frozen=True)
 class Turn:
-    """The measurement of one server in a round."""
+    """The measurement of one server in a round; processor time is that of a request, in microseconds."""
 
     load: Load
-    cpu_microseconds: int
+    user_microseconds: float
+    system_microseconds: float
+
+    @property
+    def cpu_microseconds(self) -> float:
+        """The processor time of a request."""
+        return self.user_microseconds + self.system_microseconds
 
 
 @dataclass(frozen=True)
 class Round:
-    """The turns to compare: the server's, the server's with all switches on, and those of nginx and uvicorn."""
+    """The turns to compare: the contender's, the first contender's, and those of nginx and uvicorn."""
 
     own: Turn
-    everything_on: Turn
+    first: Turn
     nginx: Turn
     uvicorn: Turn
 
 
 def measure_evaluations(
-    folder: Path, sets: Sequence[FlagSet], every_switch: Sequence[Switches], cores: Cores, effort: Effort
+    folder: Path,
+    sets: Sequence[FlagSet],
+    contenders: Sequence[Contender],
+    cores: Cores,
+    effort: Effort,
+    connections: Sequence[int] = (CONNECTIONS,),
 ) -> list[dict[str, Any]]:
-    """Measure each set of flags with each choice of switches, compare all with the first choice, and print a table."""
+    """Measure each set of flags with each contender and number of connections, and print a table."""
     answers = folder / "answers"
     answers.mkdir()
-    data = [folder / "data", *(folder / f"data-{place}" for place in range(1, len(every_switch)))]
+    data = [folder / "data", *(folder / f"data-{place}" for place in range(1, len(contenders)))]
     for other in data[1:]:
         shutil.copytree(data[0], other)  # each server needs a separate one
     results: list[dict[str, Any]] = []
     with ExitStack() as stack:
         servers = [
-            stack.enter_context(FlagstaffServer(cores.server, each, switches))
-            for each, switches in zip(data, every_switch, strict=True)
+            stack.enter_context(contender.serve(cores.server, each))
+            for each, contender in zip(data, contenders, strict=True)
         ]
         for server in servers:
             server.wait_until_it_is_loaded()
         for each in sets:
-            _save_answer(servers[0], each, answers / f"{each.name.replace(' ', '-')}.json")
-        nginx = stack.enter_context(NginxServer(cores.server, answers))
-        static = stack.enter_context(UvicornServer(cores.server, answers))  # it reads the files when it starts
-        for each in sets:
-            measured = _measure_set(servers, nginx, static, each, cores, effort)
+            _save_answer(servers[0], each, answers / _file_of(each))
+        nginx = stack.enter_context(
+            NginxServer(cores.server, answers)
+        )  # it and the next read the files when they start
+        static = stack.enter_context(UvicornServer(cores.server, answers))
+        for each, number in itertools.product(sets, connections):
+            measured = _measure_set(servers, nginx, static, each, cores, effort, number)
             results += (
-                {"switches": str(switches), **one} for switches, one in zip(every_switch, measured, strict=True)
+                {"flags": each.name, "connections": number, "server": str(contender), **one}
+                for contender, one in zip(contenders, measured, strict=True)
             )
             print(".", end="", flush=True)
     print()
@@ -80,39 +115,54 @@ def measure_evaluations(
 
 
 def _measure_set(
-    servers: Sequence[Server], nginx: Server, static: Server, flags: FlagSet, cores: Cores, effort: Effort
+    servers: Sequence[Server],
+    nginx: Server,
+    static: Server,
+    flags: FlagSet,
+    cores: Cores,
+    effort: Effort,
+    connections: int,
 ) -> list[dict[str, Any]]:
-    file = f"/{flags.name.replace(' ', '-')}.json"
-    nginx.wait_until_it_answers(file)
-    static.wait_until_it_answers(file)
-    kind = "ofrep" if flags.key else "attributes" if flags.asks_attributes else ""
+    file = _file_of(flags)
+    nginx.wait_until_it_answers(f"/{file}")
+    static.wait_until_it_answers(f"/{file}")
     users = itertools.count(step=10**6)
 
     def turn(server: Server, path: str, method: str = "POST") -> Turn:
-        before = cpu_seconds(server.pid)
+        before = cpu_time(server.pid)
         load = put_load(
             server.url + path,
             core=cores.load,
             seconds=effort.seconds,
-            connections=CONNECTIONS,
+            connections=connections,
             sdk_key=flags.sdk_key,
             method=method,
             user=next(users),
-            kind=kind,
+            is_ofrep=bool(flags.key),
         )
-        return Turn(load, (cpu_seconds(server.pid) - before) / max(load.requests, 1) * 1e6)
+        after = cpu_time(server.pid)
+        return Turn(load, *(_microseconds(each, load) for each in _between(before, after)))
 
-    # nginx does not serve files for POST requests, so it gets the same request as a GET.
     rounds: list[list[Round]] = [[] for _ in servers]
     for _ in range(effort.rounds):
         own = [turn(server, OFREP_PATH if flags.key else PATH) for server in servers]
-        floors = turn(nginx, file, "GET"), turn(static, file)
+        of_nginx = turn(nginx, f"/{file}", "GET"), turn(nginx, f"/memory/{file}")
+        floor = min(of_nginx, key=lambda each: each.cpu_microseconds)
+        of_uvicorn = turn(static, f"/{file}")
         for place, each in enumerate(own):
-            rounds[place].append(Round(each, own[0], *floors))
+            rounds[place].append(Round(each, own[0], floor, of_uvicorn))
     return [
-        {"flags": flags.name, "peak_mib": resident_mib(server.pid, peak=True), **_sum_up(those)}
+        {"peak_mib": resident_mib(server.pid, peak=True), **_sum_up(those)}
         for server, those in zip(servers, rounds, strict=True)
     ]
+
+
+def _between(before: CpuTime, after: CpuTime) -> tuple[float, float]:
+    return after.user - before.user, after.system - before.system
+
+
+def _microseconds(seconds: float, load: Load) -> float:
+    return seconds / max(load.requests, 1) * 1e6
 
 
 def _sum_up(rounds: Sequence[Round]) -> dict[str, Any]:
@@ -131,63 +181,58 @@ def _sum_up(rounds: Sequence[Round]) -> dict[str, Any]:
         return median(lambda each: each.own.cpu_microseconds / getattr(each, floor).cpu_microseconds)
 
     return {
-        "requests_per_second": median(lambda each: each.own.load.requests_per_second),
-        "p50_ms": median(lambda each: each.own.load.p50_ms),
-        "p99_ms": median(lambda each: each.own.load.p99_ms),
         "cpu_microseconds": median(lambda each: each.own.cpu_microseconds),
-        "cpu_to_everything_on": cpu_to("everything_on"),
-        "of_nginx": rate_to("nginx"),
-        "of_uvicorn": rate_to("uvicorn"),
+        "user_microseconds": median(lambda each: each.own.user_microseconds),
+        "system_microseconds": median(lambda each: each.own.system_microseconds),
+        "nginx_cpu_microseconds": median(lambda each: each.nginx.cpu_microseconds),
+        "cpu_to_first": cpu_to("first"),
         "of_nginx_by_cpu": 1 / cpu_to("nginx"),
         "of_uvicorn_by_cpu": 1 / cpu_to("uvicorn"),
+        "requests_per_second": median(lambda each: each.own.load.requests_per_second),
+        "of_nginx": rate_to("nginx"),
+        "of_uvicorn": rate_to("uvicorn"),
         "nginx_requests_per_second": median(lambda each: each.nginx.load.requests_per_second),
-        "uvicorn_requests_per_second": median(lambda each: each.uvicorn.load.requests_per_second),
+        "p50_ms": median(lambda each: each.own.load.p50_ms),
+        "p99_ms": median(lambda each: each.own.load.p99_ms),
         "rounds": [asdict(each) for each in rounds],
     }
 
 
+def _file_of(flags: FlagSet) -> str:
+    return f"{flags.name.replace(' ', '-')}.json"
+
+
 def _save_answer(flagstaff: Server, flags: FlagSet, file: Path) -> None:
-    context: dict[str, object] = {"user_id": "user-00000001"}
-    if flags.asks_attributes:
-        context["custom_attributes"] = {"country": "country-1", "plan": "plan-1", "app_version": "1.10.0"}
-    body = json.dumps({"environment": "production", "context": context}).encode()
+    attributes = {"country": "country-1", "plan": "plan-1", "app_version": "1.10.0"}
+    if flags.key:
+        given: dict[str, object] = {"context": {"targetingKey": "user-00000001", **attributes}}
+    else:
+        context = {"user_id": "user-00000001", "custom_attributes": attributes}
+        given = {"environment": "production", "context": context}
     headers = {"X-SDK-Key": flags.sdk_key, "X-API-Key": flags.key, "Content-Type": "application/json"}
-    request = urllib.request.Request(flagstaff.url + (OFREP_PATH if flags.key else PATH), body, headers)
+    path = OFREP_PATH if flags.key else PATH
+    request = urllib.request.Request(flagstaff.url + path, json.dumps(given).encode(), headers)
     with urllib.request.urlopen(request, timeout=30) as response:
         file.write_bytes(response.read())
 
 
 def _print(results: Sequence[dict[str, Any]]) -> None:
-    print_table(
-        (
-            "flags",
-            "",
-            "requests/s",
-            "p50 ms",
-            "p99 ms",
-            "CPU µs",
-            "to all on",
-            "of nginx",
-            "by CPU",
-            "of uvicorn",
-            "by CPU",
-            "peak MiB",
-        ),
-        [
-            (
-                each["flags"],
-                each["switches"],
-                f"{each['requests_per_second']:,.0f}",
-                f"{each['p50_ms']:.2f}",
-                f"{each['p99_ms']:.2f}",
-                f"{each['cpu_microseconds']:.1f}",
-                f"{each['cpu_to_everything_on']:.2f}",
-                f"{each['of_nginx']:.2f}",
-                f"{each['of_nginx_by_cpu']:.2f}",
-                f"{each['of_uvicorn']:.2f}",
-                f"{each['of_uvicorn_by_cpu']:.2f}",
-                f"{each['peak_mib']:.0f}",
-            )
-            for each in results
-        ],
-    )
+    """Print processor time first: the load generator and the network take their part of the rate."""
+    columns = {
+        "CPU µs": "{cpu_microseconds:.1f}",
+        "user": "{user_microseconds:.1f}",
+        "system": "{system_microseconds:.1f}",
+        "to the first": "{cpu_to_first:.2f}",
+        "nginx µs": "{nginx_cpu_microseconds:.1f}",
+        "of nginx": "{of_nginx_by_cpu:.2f}",
+        "of uvicorn": "{of_uvicorn_by_cpu:.2f}",
+        "connections": "{connections}",
+        "requests/s": "{requests_per_second:,.0f}",
+        "of nginx's": "{of_nginx:.2f}",
+        "of uvicorn's": "{of_uvicorn:.2f}",
+        "p50 ms": "{p50_ms:.2f}",
+        "p99 ms": "{p99_ms:.2f}",
+        "peak MiB": "{peak_mib:.0f}",
+    }
+    rows = [(each["flags"], each["server"], *(form.format(**each) for form in columns.values())) for each in results]
+    print_table(("flags", "", *columns), rows)

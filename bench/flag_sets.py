@@ -36,7 +36,6 @@ class FlagSet:
     environment: Environment
     flags: Sequence[TargetedFlag]
     segments: Sequence[Segment] = ()
-    asks_attributes: bool = False
     key: str = ""  # of the environment, for a set that is evaluated by OFREP
 
     @property
@@ -71,7 +70,7 @@ def make_attributes_set(size: int) -> FlagSet:
         flag = make_flag(environment, key=f"flag-{number:04d}", fallthrough=Fallthrough.OFF)
         rule = make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, conditions=_five_conditions(number))
         flags.append(TargetedFlag(flag, (rule,)))
-    return FlagSet(f"{size} attributes", project, environment, flags, asks_attributes=True)
+    return FlagSet(f"{size} attributes", project, environment, flags)
 
 
 def make_segments_set(size: int) -> FlagSet:
@@ -87,7 +86,7 @@ def make_segments_set(size: int) -> FlagSet:
         named = (segments[number % 10].key, segments[(number + 3) % 10].key)
         rules = [make_rule(flag, rule_type=RuleType.SEGMENT, rule_value=key, priority=len(key)) for key in named]
         flags.append(TargetedFlag(flag, rules))
-    return FlagSet(f"{size} segments", project, environment, flags, segments, asks_attributes=True)
+    return FlagSet(f"{size} segments", project, environment, flags, segments)
 
 
 def make_variants_set(size: int) -> FlagSet:
@@ -111,10 +110,10 @@ def make_ofrep_set(size: int) -> FlagSet:
     return replace(mixed, name=f"{size} OFREP", key=key)
 
 
-async def store_flag_sets(data: Path, sets: Sequence[FlagSet]) -> None:
-    """Write sets into a new SQLite database in a folder."""
-    await migrate(None, data)
-    database = Database(None, data)
+async def store_flag_sets(data: Path, sets: Sequence[FlagSet], url: str | None = None) -> None:
+    """Write sets into a new SQLite database in a folder, or into an empty one of PostgreSQL."""
+    await migrate(url, data)
+    database = Database(url, data)
     owner = make_account()
     try:
         await store_all(database, owner)

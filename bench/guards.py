@@ -11,6 +11,7 @@ power.
 import argparse
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ from statistics import NormalDist, median
 from flagstaff.releases.judging import COUNTED_LEAST
 from flagstaff.releases.statistics import binary, means
 from flagstaff.releases.statistics.binary import EventSplit
-from flagstaff.releases.statistics.means import BURN_IN, MeanSplit, Moments, Scale, find_scale
+from flagstaff.releases.statistics.limits import Limits, find_limits, place_of
+from flagstaff.releases.statistics.means import BURN_IN, Block, Moments, Step
 
 ALPHA = 0.05
 USERS = 30_000
@@ -109,40 +111,56 @@ def run_mean(
 ) -> int | None:
     """Return after how many users a guard of a number acts, if it does. A latency rises by half during a run."""
     first: list[tuple[int, int, float]] = []
-    sums = [[[0, 0.0, 0.0], [0, 0.0, 0.0]] for _ in shares]
-    scale, threshold = None, -log(ALPHA)
+    sums: list[list[dict[int, list[float]]]] = [[{}, {}] for _ in shares]
+    sketch, limits, found_at = Counter[int](), list[Limits](), 0
+    with_events = [0 for _ in shares]
 
-    def add(step: int, arm: int, number: float, scale: Scale) -> None:
-        of, kept = sums[step][arm], scale.cut(number)
+    def add(step: int, arm: int, number: float) -> None:
+        kept = limits[-1].cut(number)
+        of = sums[step][arm].setdefault(0 if counts else len(limits) - 1, [0, 0.0, 0.0])
         of[0] += 1
         of[1] += kept
         of[2] += kept * kept
 
-    with_events = [0 for _ in shares]
     for place in range(USERS):
         step = place * len(shares) // USERS
         has_flag = generator.random() < shares[step]
         drift = 1.0 if counts else 1 + 0.5 * place / USERS
         number = draw(generator) * drift * (factor if has_flag else 1.0)
         with_events[step] += number > 0
-        if scale is None:
+        if number or not counts:
+            sketch[place_of(number)] += 1
+        if limits:
+            add(step, has_flag, number)
+        else:
             first.append((step, has_flag, number))
-            if len(first) == BURN_IN:
-                numbers = [each for *_, each in first if each or not counts]
-                scale = find_scale(numbers or [1.0], len(first) - len(numbers), grow=counts)
+        users = place + 1
+        if users >= BURN_IN and (not limits or (users >= 2 * found_at and not counts)):
+            found = find_limits(sketch, users - sketch.total(), grow=counts)
+            found_at = users
+            if found is not None:
+                limits.append(found)
                 for each in first:
-                    add(*each, scale)
-            continue
-        add(step, has_flag, number, scale)
-        if (place + 1) % LOOK_EVERY == 0:
+                    add(*each)
+                first.clear()
+        if limits and users % LOOK_EVERY == 0:
             steps = [
-                MeanSplit(Moments(int(treated[0]), *treated[1:]), Moments(int(control[0]), *control[1:]))
-                for (control, treated), share, many in zip(sums, shares, with_events, strict=True)
+                Step(_blocks(of, limits), 0.9 / len(shares))
+                for of, share, many in zip(sums, shares, with_events, strict=True)
                 if not counts or many * min(share, 1 - share) >= COUNTED_LEAST
             ]
-            if means.log_evidence(steps, deviation=scale.deviation, harm_is_more=harm_is_more) >= threshold:
-                return place + 1
+            if means.log_evidence(steps, harm_is_more=harm_is_more) >= -log(ALPHA):
+                return users
     return None
+
+
+def _blocks(of: Sequence[dict[int, list[float]]], limits: Sequence[Limits]) -> list[Block]:
+    def moments(arm: int, place: int) -> Moments:
+        users, total, squares = of[arm].get(place, (0, 0.0, 0.0))
+        return Moments(int(users), total, squares)
+
+    places = sorted({*of[0], *of[1]})
+    return [Block(moments(1, place), moments(0, place), limits[place].deviation) for place in places]
 
 
 def lognormal(generator: random.Random) -> float:

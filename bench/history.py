@@ -148,7 +148,7 @@ async def run(database: Database, folder: Path, layout: Layout) -> None:
         minute = int(START.timestamp()) // 60
         async with database.read_history() as connection:
             day = range(minute, minute + 1440)
-            sums = await sum_by_interval(connection, number, day, interval, max_cells=100_000)
+            sums = await sum_by_interval(connection, number, day, day[::interval], max_cells=100_000)
         intervals = [len([*intervals]) for _, intervals in sums.take()]
         return f"{sum(intervals):,} intervals of {len(intervals)} flags"
 

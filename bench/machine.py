@@ -52,10 +52,22 @@ def free_port() -> int:
         return port
 
 
-def cpu_seconds(pid: int) -> float:
+class CpuTime(NamedTuple):
+    """Processor time, in seconds: in the program and in the kernel."""
+
+    user: float
+    system: float
+
+
+def cpu_time(pid: int) -> CpuTime:
     """The processor time that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
+    return CpuTime(int(fields[11]) / _TICKS_PER_SECOND, int(fields[12]) / _TICKS_PER_SECOND)
+
+
+def cpu_seconds(pid: int) -> float:
+    """The processor time that a process has used, in the program and in the kernel."""
+    return sum(cpu_time(pid))
 
 
 def resident_mib(pid: int, *, peak: bool = False) -> float:

@@ -34,7 +34,7 @@ from bench.machine import NotReadyError, choose_cores
 from bench.management_data import Filled, Sizes, fill, load, save
 from bench.management_requests import Request, list_others, list_reads
 from bench.report import print_table
-from bench.servers import FlagstaffServer, Switches
+from bench.servers import SECRET_KEY, FlagstaffServer, Switches
 from flagstaff.settings import Settings
 from tests.support.postgres import PostgresServer
 from tests.support.stores import execute
@@ -132,7 +132,7 @@ def _parse() -> argparse.Namespace:
 
 
 def _settings(asked: argparse.Namespace) -> dict[str, str]:
-    database = {"DATABASE_URL": asked.database, "SECRET_KEY": "a key for the bench, which everyone may know"}
+    database = {"DATABASE_URL": asked.database, "SECRET_KEY": SECRET_KEY}
     return {
         **(database if asked.database else {}),
         "MAX_CONDITION_CHARACTERS": "100000000",

@@ -48,6 +48,7 @@ from tests.support.stores import Store, execute
 ENVIRON = {
     "FLAGSTAFF_API_RATE_LIMIT": "off",
     "FLAGSTAFF_EVALUATE_RATE_LIMIT": "off",
+    "FLAGSTAFF_EVENT_RATE_LIMIT": "off",
     "FLAGSTAFF_ACCESS_LOG": "off",
     "FLAGSTAFF_SECRET_KEY": "s" * 64,
 }

@@ -13,8 +13,10 @@ from typing import Self
 
 from bench.machine import NotReadyError, free_port
 
+SECRET_KEY = "a key for the bench, which everyone may know"
 _START_SECONDS = 120
 _STOP_SECONDS = 20
+_NGINX_PARAMETER = 2_000
 _CHECKOUT = Path(__file__).parent.parent
 
 
@@ -37,8 +39,14 @@ class Server:
     """A process that serves HTTP. A context manager: leaving it ends the process."""
 
     def __init__(
-        self, core: int | str, command: Sequence[str], log: Path, environ: dict[str, str] | None = None
+        self,
+        core: int | str,
+        command: Sequence[str],
+        log: Path,
+        environ: dict[str, str] | None = None,
+        folder: Path = _CHECKOUT,
     ) -> None:
+        self._folder = folder
         self._command = ("taskset", "-c", str(core), *command)
         self._environ = environ
         self._log = log
@@ -66,7 +74,7 @@ class Server:
         self._began = time.perf_counter()
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                self._command, stdout=log, stderr=log, cwd=_CHECKOUT, env={**os.environ, **(self._environ or {})}
+                self._command, stdout=log, stderr=log, cwd=self._folder, env={**os.environ, **(self._environ or {})}
             )
         return self
 
@@ -90,8 +98,12 @@ class FlagstaffServer(Server):
         settings: Mapping[str, str] = MappingProxyType({}),
         *,
         module: str = "flagstaff",
+        checkout: Path = _CHECKOUT,
     ) -> None:
-        """`settings` are variables in addition to those of the switches; `module` has the command `serve`."""
+        """`settings` are variables in addition to those of the switches; `module` has the command `serve`.
+
+        Another checkout must be built, and have the same schema as this one.
+        """
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         environ = {
@@ -99,10 +111,13 @@ class FlagstaffServer(Server):
             "FLAGSTAFF_DATA_DIR": str(data),
             "FLAGSTAFF_EVALUATE_RATE_LIMIT": "999999999/minute" if switches.limiter else "off",
             "FLAGSTAFF_API_RATE_LIMIT": "off",
+            "FLAGSTAFF_SECRET_KEY": SECRET_KEY,
             **settings,
         }
         module = module if switches.history else "bench.without_history"
-        super().__init__(core, (sys.executable, "-m", module, "serve"), data.with_name(f"{port}.log"), environ)
+        python = sys.executable if checkout == _CHECKOUT else str(checkout / ".venv" / "bin" / "python")
+        command = (python, "-m", module, "serve")
+        super().__init__(core, command, data.with_name(f"{port}.log"), environ, checkout)
 
     def wait_until_it_is_loaded(self) -> float:
         """Return the seconds from the start to the first answer of the management API, which is loaded last."""
@@ -110,7 +125,10 @@ class FlagstaffServer(Server):
 
 
 class NginxServer(Server):
-    """nginx serving the files of a folder."""
+    """nginx serving the JSON files of a folder: from disk at `/name`, and from its configuration at `/memory/name`.
+
+    Only the second answers a POST.
+    """
 
     def __init__(self, core: int, folder: Path) -> None:
         port = free_port()
@@ -124,11 +142,24 @@ class NginxServer(Server):
             "  default_type application/json;\n"
             f"  client_body_temp_path {folder}/bodies; proxy_temp_path {folder}/proxy;\n"
             f"  fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;\n"
-            f"  server {{ listen 127.0.0.1:{port}; root {folder}; }}\n"
+            f"  server {{\n  listen 127.0.0.1:{port}; root {folder};\n"
+            + "".join(_answer_from_memory(file) for file in sorted(folder.glob("*.json")))
+            + "  }\n"
             "}\n"
         )
         folder.chmod(0o755)
         super().__init__(core, ("nginx", "-p", str(folder), "-c", str(configuration)), folder / "nginx.log")
+
+
+def _answer_from_memory(file: Path) -> str:
+    """Return the location that answers with a file's bytes. A parameter of nginx has fewer than 4,096 bytes."""
+    text = file.read_text()
+    if {"$", "\\", "'"} & set(text):
+        raise NotReadyError(f"{file.name} has characters that nginx would not return as they are.")
+    parts = [text[start : start + _NGINX_PARAMETER] for start in range(0, len(text), _NGINX_PARAMETER)]
+    variables = "".join(f"    set $part{place} '{part}';\n" for place, part in enumerate(parts))
+    whole = "".join(f"${{part{place}}}" for place in range(len(parts)))
+    return f"  location = /memory/{file.name} {{\n{variables}    return 200 {whole};\n  }}\n"
 
 
 class UvicornServer(Server):

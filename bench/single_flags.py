@@ -32,6 +32,22 @@ START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 KINDS = ((20, Outcome.NOT_IN_ROLLOUT), (0, Outcome.ON), (0, Outcome.OFF))
 
 
+@dataclass(frozen=True)
+class Seen:
+    """The distinct users of a flag today, None if they are not known, and the age of what is not yet counted."""
+
+    users: object | None
+    oldest_seconds: float
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Segments, and the bytes in them."""
+
+    segments: int
+    bytes: int
+
+
 @dataclass
 class Load:
     """An environment that is evaluated at a rate, and what that cost so far."""
@@ -91,34 +107,46 @@ class Load:
         return RecordBatch(random.randrange(BATCH_IDS), [group])
 
     async def _look(self) -> None:
-        segments, environments = tables.segments.c, tables.recorded_environments.c
-        day = int(START.timestamp()) // 86_400
-        oldest = sa.select(sa.func.min(segments.first_time)).where(segments.id > environments.counted_segment)
-        async with self.database.read_history() as connection:
-            number = await find_environment_number(connection, self.environment_id) or 0
-            first = (await connection.execute(oldest.where(environments.number == number))).scalar()
-            sums = UserSums(range(day, day + 1), 1)
-            await sum_users(connection, number, "flag-0", sums)
-        self.unknown += sums.of_all() is None
-        if first is not None:
-            self.largest_delay = max(self.largest_delay, self._now().timestamp() - first / 1e6)
+        seen = await look(self.database, self.environment_id, self._now().timestamp())
+        self.unknown += seen.users is None
+        self.largest_delay = max(self.largest_delay, seen.oldest_seconds)
 
     async def report(self) -> str:
         """Return all figures."""
-        segments = tables.segments.c
-        columns = (segments.content, segments.user_hashes, segments.email_hashes)
-        stored = sum((sa.func.length(each) for each in columns), start=sa.literal(0))
-        async with self.database.read_history() as connection:
-            count, stored_bytes = (await connection.execute(sa.select(sa.func.count(), sa.func.sum(stored)))).one()
+        stored = await measure_stored(self.database)
         size = self.evaluations
         return (
-            f"{self.rate:,.0f} a second: {size:,} evaluations in {count:,} segments"
-            f"\n    {stored_bytes / size:.1f} bytes each"
+            f"{self.rate:,.0f} a second: {size:,} evaluations in {stored.segments:,} segments"
+            f"\n    {stored.bytes / size:.1f} bytes each"
             f"\n    written in {self.writing / size * 1e6:.1f} µs each, counted in {self.counting / size * 1e6:.1f};"
             f" together {(self.writing + self.counting) / SECONDS:.1%} of a core"
             f"\n    counted after at most {self.largest_delay:.0f} s, in at most {self.longest_wait * 1000:.0f} ms;"
             f" users were unknown {self.unknown} times"
         )
+
+
+async def look(database: Database, environment_id: UUID, now: float) -> Seen:
+    """Return what is known of an environment at a time in seconds since 1970."""
+    segments, environments = tables.segments.c, tables.recorded_environments.c
+    day = int(now) // 86_400
+    oldest = sa.select(sa.func.min(segments.first_time)).where(segments.id > environments.counted_segment)
+    async with database.read_history() as connection:
+        number = await find_environment_number(connection, environment_id) or 0
+        of_environment = oldest.where(environments.number == number, segments.environment == number)
+        first = (await connection.execute(of_environment)).scalar()
+        sums = UserSums(range(day, day + 1), [day])
+        await sum_users(connection, number, "flag-0", sums)
+    return Seen(sums.of_all(), 0.0 if first is None else now - first / 1e6)
+
+
+async def measure_stored(database: Database) -> Stored:
+    """Return the number of all segments and the bytes in them."""
+    segments = tables.segments.c
+    columns = (segments.content, segments.user_hashes, segments.email_hashes)
+    stored = sum((sa.func.length(each) for each in columns), start=sa.literal(0))
+    async with database.read_history() as connection:
+        count, size = (await connection.execute(sa.select(sa.func.count(), sa.func.sum(stored)))).one()
+    return Stored(count, int(size or 0))
 
 
 def _recorded(flag: LayoutFlag, user: str) -> bytes:

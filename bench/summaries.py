@@ -24,7 +24,7 @@ from bench.soak import Connection, Place, make_place, percentile
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.database.sqlite.files import HISTORY_FILE
-from flagstaff.history.store.rollups import DAY, FLAG_COUNTS_VERSION, HOUR
+from flagstaff.history.store.flag_counts import DAY, HOUR
 
 FLAGS, DAYS, BUSY_DAYS = 1000, 90, 2
 EVALUATIONS_A_SECOND, SECONDS_EACH = 290, 8
@@ -37,7 +37,7 @@ def make_rows(day: int) -> Iterator[dict[str, Any]]:
     start = TODAY - (DAYS - day) * DAY
     minutes = 60 if day >= DAYS - BUSY_DAYS else 1
     for number in range(FLAGS):
-        shared = {"environment": 1, "flag_key": f"flag-{number:04}", "version": FLAG_COUNTS_VERSION}
+        shared = {"environment": 1, "flag_key": f"flag-{number:04}", "version": 1}
         yield {**shared, "span": DAY, "start": start, "counts": make_counts(24)}
         for hour in range(24):
             yield {**shared, "span": HOUR, "start": start + hour * HOUR, "counts": make_counts(minutes)}

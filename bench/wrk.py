@@ -30,15 +30,15 @@ def put_load(
     sdk_key: str = "none",
     method: str = "POST",
     user: int = 0,
-    kind: str = "",
+    is_ofrep: bool = False,
 ) -> Load:
     """Send requests to a URL as fast as it responds. Raises NotReadyError if a response is an error.
 
-    `kind` is "attributes" for contexts with attributes, or "ofrep" for requests by OFREP.
+    The requests are of 20,000 users, from the number `user`, each with an address and three attributes.
     """
     command = ("taskset", "-c", str(core), "wrk", "--threads=1", f"--connections={connections}", "--latency")
     script = (f"--duration={seconds}s", f"--script={_SCRIPT}", url, "--", method, sdk_key, str(user))
-    script += (kind,) if kind else ()
+    script += ("ofrep",) if is_ofrep else ()
     said = subprocess.run((*command, *script), check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
         raise NotReadyError(f"Some requests to {url} failed:\n{said}")

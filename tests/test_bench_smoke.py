@@ -3,11 +3,15 @@
 import asyncio
 import json
 import os
+import random
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from bench.guard_scenarios import HARMLESS, run
 
 CORES = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
 HAS_TOOLS = all(shutil.which(tool, path=f"{os.environ['PATH']}:/usr/sbin") for tool in ("wrk", "nginx", "taskset"))
@@ -29,6 +33,15 @@ async def run_bench(*arguments: str, path: str) -> tuple[int | None, str]:
         if process.returncode is None:
             process.kill()
     return process.returncode, said.decode()
+
+
+@pytest.mark.parametrize(
+    "name", ["rule at 20 %, rollout 10/50 %", "value, returning users, 10 -> 50 %", "count, 1 of 10 users"]
+)
+def test_the_tally_of_simulated_users_has_the_result_of_counting_them(name: str) -> None:
+    (scenario,) = (replace(each, users=1_200) for each in HARMLESS if each.name == name)
+    tallied, counted = (run(random.Random(7), scenario, tallies=tallies) for tallies in (True, False))
+    assert tallied == counted
 
 
 async def test_without_its_tools_the_bench_says_what_to_install(tmp_path: Path) -> None:

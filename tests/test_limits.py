@@ -197,7 +197,13 @@ TESTS: dict[str, list[str]] = {
         "services/test_retention.py::test_a_history_over_its_bytes_loses_the_oldest_in_every_environment",
     ],
     "history-days": [
-        "services/test_history.py::test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_they_needed"
+        "services/test_history.py::test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_they_needed",
+        "services/test_shorter_retention.py::test_evaluations_events_and_users_go_by_the_shortest_time",
+    ],
+    "history-free-space": [
+        "services/test_free_space.py::test_a_new_file_gives_free_space_back_but_for_what_is_kept",
+        "services/test_free_space.py::test_batches_wait_for_a_turn_only",
+        "cli/test_history_compact.py::test_doctor_says_what_waits_and_the_command_gives_it_back",
     ],
     "waiting-evaluations": ["unit/runtime/test_recorder.py::test_what_the_disk_has_no_room_for_is_dropped_and_counted"],
     "write-ahead-log": [
@@ -243,6 +249,19 @@ TESTS: dict[str, list[str]] = {
     "flag-summaries": [
         "web/history/test_summarise_flag_evaluations.py::test_more_than_31_days_are_refused_and_31_are_summarised"
     ],
+    "intervals": [
+        "unit/domain/test_calendar_intervals.py::test_too_many_intervals_are_refused_before_they_are_made",
+        "storage/history/test_summaries.py::test_a_summary_of_too_many_cells_is_refused",
+    ],
+    "hours-of-summaries": [
+        "web/history/test_time_zones.py::test_the_hours_whose_minutes_are_looked_at_are_bounded",
+    ],
+    "flags-of-a-key": [
+        "unit/test_flag_counts.py::test_further_flags_of_a_key_in_an_hour_are_counted_together",
+    ],
+    "named-users": [
+        "storage/history/test_named_users.py::test_the_flags_of_a_key_and_the_names_of_a_flag_are_bounded",
+    ],
     "many-users": [
         "web/explanations/test_answer_users.py::test_the_first_flags_are_as_many_as_answers_fit",
         "web/test_neighbours.py::test_the_answers_of_many_users_are_found_in_pieces",
@@ -278,6 +297,7 @@ TESTS: dict[str, list[str]] = {
         "web/releases/test_create_release.py::test_a_flag_has_one_release_at_a_time",
         "web/releases/test_create_release.py::test_of_the_releases_of_a_flag_that_have_ended_so_many_are_kept",
     ],
+    "release-outlooks": ["storage/history/test_events.py::test_the_latest_events_are_read_up_to_a_bound"],
     "events": [
         "web/metrics/test_events.py::test_a_body_of_another_form_is_refused_as_a_whole",
         "web/metrics/test_events.py::test_a_body_beyond_the_bound_is_refused",
@@ -293,12 +313,16 @@ TESTS: dict[str, list[str]] = {
         "unit/test_pacing.py::test_more_pieces_than_may_wait_are_refused_and_the_others_get_their_turns",
     ],
     "stored-events": ["storage/history/test_events.py::test_the_oldest_events_beyond_the_bound_are_deleted"],
+    "searched-events": ["web/metrics/test_list_events.py::test_a_page_searches_so_many_events"],
     "request-metrics": [
         "web/unleash/test_impact_metrics.py::test_an_environment_keeps_a_bounded_number_of_series",
         "web/unleash/test_impact_metrics.py::test_an_hour_keeps_a_bounded_number_of_samples",
         "web/unleash/test_impact_metrics.py::test_what_cannot_be_kept_is_counted_and_the_rest_of_its_report_is_kept",
     ],
     "unknown-metrics": ["web/metrics/test_events.py::test_of_an_environment_so_many_unknown_metrics_are_counted"],
+    "release-stretches": [
+        "unit/releases/test_counting.py::test_beyond_the_bound_of_stretches_nobody_is_compared_for_the_rest_of_the_step"
+    ],
     "exposed-users": ["unit/releases/test_counting.py::test_beyond_the_bound_users_are_not_counted_but_told_of"],
     "pinned-charts": ["web/pinned_charts/test_pinned_charts.py::test_a_project_has_at_most_twelve"],
     "views": ["web/test_quotas.py::test_a_project_may_have_so_many_views"],
@@ -358,6 +382,12 @@ TESTS: dict[str, list[str]] = {
         "web/test_condition_work.py::test_the_rules_of_an_environment_share_its_budget_and_may_shrink",
     ],
     "variant-characters": ["web/test_quotas.py::test_the_variants_of_an_environment_may_have_so_many_characters"],
+    "erasures": ["web/people/test_erasures.py::test_a_project_has_a_hundred_erasures_that_are_not_done"],
+    "account-deletions": [
+        "web/accounts/test_delete_account.py::test_an_account_in_more_projects_than_are_locked_at_once_is_refused",
+        "web/accounts/test_delete_account.py::test_the_trail_is_gone_through_in_parts_and_goes_on_after_a_kill",
+    ],
+    "user-data": ["web/people/test_user_data.py::test_a_long_history_of_a_user_is_one_document"],
     "idempotency-keys": [
         (
             "web/idempotency/test_idempotency_key.py::"

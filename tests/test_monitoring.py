@@ -53,9 +53,9 @@ def test_panels_do_not_overlap_and_choose_their_instances() -> None:
 
 def test_every_alert_has_steps_to_take() -> None:
     names = re.findall(r"- alert: (\w+)", ALERTS.read_text())
-    headings = re.findall(r"^#### (\w+)$", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE)
+    headings = re.findall(r"^## (\w+)$", (ROOT / "docs" / "operations" / "alerts.md").read_text(), re.MULTILINE)
     assert headings == names
-    links = re.findall(r"runbook: docs/operations\.md#(\w+)", ALERTS.read_text())
+    links = re.findall(r"runbook: docs/operations/alerts\.md#(\w+)", ALERTS.read_text())
     assert links == [name.lower() for name in names]
 
 

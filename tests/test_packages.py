@@ -28,7 +28,7 @@ FILES = sorted(
     for path in [ROOT / "Containerfile", ROOT / "compose.yaml", *PACKAGING.rglob("*")]
     if path.is_file() and path.suffix != ".md"  # tests/test_docs.py checks those
 )
-# A server needs ten seconds after its drain: docs/operations.md.
+# A server needs ten seconds after its drain: docs/operations/scaling.md.
 STOP_SECONDS = 10
 
 

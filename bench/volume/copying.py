@@ -34,7 +34,7 @@ async def copy(database: Database, engine: ClickHouseEngine, minutes: float) -> 
     sender = Sender(ClickHouse(engine.url, TABLE))
 
     async def send(delivery: ExportBatch) -> None:
-        parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in delivery.parts]
+        parts = [(each.place, each.segments) for each in delivery.parts]
         await sender.send(delivery.block.token, parts)
 
     sink = Sink(next_block=deliveries.next, send=send, record_sent=deliveries.record_sent)

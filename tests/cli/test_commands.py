@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -64,7 +66,7 @@ def test_it_prints_its_version() -> None:
         (["export"], ["--project", "--environment", "--format", "unleash", "flagstaff", "--output"]),
         (["history", "export"], ["--project", "--directory", "--format", "parquet", "--from", "--to", "--user-id"]),
         (["openapi"], ["OpenAPI"]),
-        (["users"], ["create", "reset-password", "promote", "demote", "reset-two-factor"]),
+        (["users"], ["create", "reset-password", "promote", "demote", "reset-two-factor", "delete"]),
         (["users", "promote"], ["email", "administrator"]),
         (["users", "create"], ["email", "--password-stdin"]),
         (["users", "reset-password"], ["email", "--password-stdin", "tokens"]),
@@ -134,6 +136,33 @@ def test_an_email_is_taken_once_and_an_unknown_one_has_no_password(folder: Path)
     assert reset.stdout == "Set the password of Ada@Example.com.\n"
     removed = run("users", "reset-two-factor", "ADA@example.com")
     assert removed.stdout == "Removed the second factors of Ada@Example.com.\n"
+
+
+def test_an_account_is_deleted_but_not_the_last_administrator(folder: Path) -> None:
+    for email in ("ada@example.com", "eve@example.com"):
+        run("users", "create", email, "--password-stdin", stdin=PASSWORD)
+    for email, code in (("ada@example.com", Code.CONFLICT), ("nobody@example.com", Code.NOT_FOUND)):
+        with pytest.raises(Error) as caught:
+            run("users", "delete", email, "--yes")
+        assert caught.value.code is code
+    assert "Deleted" not in run("users", "delete", "eve@example.com", stdin="n\n").stdout
+    assert "Deleted the account" in run("users", "delete", "EVE@example.com", stdin="y\n").stdout
+    with pytest.raises(Error):
+        run("users", "delete", "eve@example.com", "--yes")
+
+
+def test_an_account_is_deleted_and_forgotten_without_the_secret_key(folder: Path) -> None:
+    for email in ("ada@example.com", "eve@example.com"):
+        run("users", "create", email, "--password-stdin", stdin=PASSWORD)
+    run("users", "promote", "eve@example.com")
+    (folder / "secret-key").unlink()
+    assert "Deleted the account" in run("users", "delete", "eve@example.com", "--yes").stdout
+    assert not (folder / "secret-key").exists()
+    with closing(sqlite3.connect(folder / CONFIGURATION_FILE)) as connection:
+        trail = connection.execute("SELECT * FROM changes").fetchall()
+        assert connection.execute("SELECT count(*) FROM deleted_accounts").fetchone() == (0,)
+    assert "account.deleted" in str(trail)
+    assert "eve@example.com" not in str(trail)
 
 
 def test_the_first_account_is_the_administrator_and_others_are_promoted_and_demoted(folder: Path) -> None:

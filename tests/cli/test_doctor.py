@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -162,6 +163,13 @@ def test_an_unreachable_database_fails_with_the_reason(data_directory: Path) -> 
     found = examine_and_log({"FLAGSTAFF_DATA_DIR": str(data_directory), "FLAGSTAFF_DATABASE_URL": url})
     assert "onnect" in found["database"]["found"]
     assert "hidden" not in json.dumps(found)
+
+
+def test_a_database_that_does_not_answer_fails_with_the_reason(data_directory: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://flagstaff:hidden@127.0.0.1:{silent.getsockname()[1]}/flagstaff"
+        found = examine_and_log({"FLAGSTAFF_DATA_DIR": str(data_directory), "FLAGSTAFF_DATABASE_URL": url})
+    assert found["database"]["found"].endswith("it did not answer in time")
 
 
 def test_an_unreachable_mail_server_fails(sqlite: Store) -> None:

@@ -8,24 +8,30 @@ import os
 import random
 import subprocess
 import sys
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
 import sqlalchemy as sa
+from uuid_utils.compat import uuid7
 
-from flagstaff.cli.history import export as exporting
+from flagstaff.cli.history.choices import FileFormat, find_form
 from flagstaff.cli.history.directory import open_directory
 from flagstaff.cli.history.manifest import ExportedFile
 from flagstaff.database import tables
 from flagstaff.database.database import Database
+from flagstaff.evaluation.history.layout import Layout, LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.deletions import delete_segments, hide_evaluations
 from flagstaff.history.store.distinct_users.user_rollups import roll_up_users
 from flagstaff.history.store.following import SEGMENTS_AT_ONCE, Position
+from flagstaff.projects import environments_store
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import store_environment
@@ -60,11 +66,12 @@ def export_all(store: Store, environment: Environment, target: Path, *arguments:
     return done.stdout
 
 
-def lines(target: Path) -> list[dict[str, Any]]:
+def lines(target: Path, tz: str = "UTC") -> list[dict[str, Any]]:
     found = []
     for path in sorted(target.glob("*.jsonl.gz"), key=lambda path: path.name.rsplit("-", 1)[1]):
         of_file = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
-        assert {each["evaluated_at"][:10] for each in of_file} == {path.name[:10]}
+        times = [datetime.fromisoformat(each["evaluated_at"]).astimezone(ZoneInfo(tz)) for each in of_file]
+        assert {each.date().isoformat() for each in times} == {path.name[:10]}
         found += of_file
     return found
 
@@ -90,9 +97,10 @@ async def count_users(database: Database, environment: Environment) -> None:
         (["--from", "yesterday"], "--from must be a time with its offset from UTC, or a date, between 1971 and"),
         (["--to", "2026-11-20T10:00:00"], "--to must be a time with its offset from UTC, or a date"),
         (["--from", "2026-11-20", "--to", "2026-11-20"], "--from must be before --to"),
+        (["--tz", "Berlin"], "--tz must be the name of a time zone, such as Europe/Berlin"),
         (["--environment", "prod"], "The project has no environment 'prod'. Its environments are production."),
-        (["--enabled"], "--enabled requires --flag, which names the flag"),
-        (["--variant", "blue"], "--variant requires --flag, which names the flag"),
+        (["--enabled"], "--enabled requires --flag or --flag-id, which name the flag"),
+        (["--variant", "blue"], "--variant requires --flag or --flag-id, which name the flag"),
     ],
 )
 async def test_options_that_say_nothing_are_refused(
@@ -142,7 +150,7 @@ def test_a_manifest_with_names_of_other_files_is_refused_and_changes_nothing(tar
     victim = target.parent / "victim"
     victim.write_text("keep me")
     with open_directory(target, {}) as directory:
-        directory.keep(None, uuid4(), Position(7))
+        directory.keep({}, uuid4(), Position(7))
     manifest = json.loads((target / "manifest.json").read_bytes())
     waiting = target / ".left.part"
     waiting.write_text("not an export's")
@@ -167,7 +175,7 @@ def test_a_hidden_file_of_something_else_is_kept(target: Path) -> None:
         pass
     stranger.rename(target.parent / stranger.name)
     with open_directory(target, {}) as directory:
-        directory.keep(None, uuid4(), Position(7))
+        directory.keep({}, uuid4(), Position(7))
     (target.parent / stranger.name).rename(stranger)
     with open_directory(target, {}):
         pass
@@ -179,11 +187,11 @@ def test_symbolic_links_of_others_are_replaced_and_not_followed(target: Path) ->
     victim.write_text("keep me")
     file = ExportedFile("2026-11-20-production-000001.jsonl.gz", "production", "2026-11-20", 1, 4)
     with open_directory(target, {}) as directory:
-        for name in (".new.part", ".manifest.json.part"):
+        for name in (".new-0.part", ".manifest.json.part"):
             (target / name).symlink_to(victim)
-        with directory.new_file() as opened:
+        with directory.new_file(0) as opened:
             opened.write(b"data")
-        directory.keep(file, uuid4(), Position(7))
+        directory.keep({0: file}, uuid4(), Position(7))
     assert victim.read_text() == "keep me"
     assert (target / file.name).read_bytes() == b"data"
     assert not [path for path in target.iterdir() if path.is_symlink()]
@@ -193,21 +201,21 @@ def test_symbolic_links_of_others_are_replaced_and_not_followed(target: Path) ->
 def test_without_pyarrow_the_refusal_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "flagstaff.cli.history.parquet", None)
     with pytest.raises(Error, match=r"pip install 'flagstaff\[parquet\]'"):
-        exporting._find_writer(exporting.FileFormat.PARQUET)
+        find_form(FileFormat.PARQUET, of_events=False)
 
 
 def test_a_full_disk_is_said_and_leaves_what_was_complete(target: Path) -> None:
     environment_id = uuid4()
     file = ExportedFile("2026-11-20-production-000001.jsonl.gz", "production", "2026-11-20", 1, 4)
     with open_directory(target, {}) as directory:
-        with directory.new_file() as opened:
+        with directory.new_file(0) as opened:
             opened.write(b"data")
-        directory.keep(file, environment_id, Position(7, {7: 1}))
+        directory.keep({0: file}, environment_id, Position(7, {7: 1}))
     before = (target / "manifest.json").read_bytes()
     with (
         pytest.raises(Error, match=r"no space left for .* run the same command again: it continues"),
         open_directory(target, {}) as directory,
-        directory.new_file() as opened,
+        directory.new_file(0) as opened,
         Path("/dev/full").open("wb", buffering=0) as full,
     ):
         full.write(opened.name.encode())
@@ -257,6 +265,32 @@ async def test_any_mixture_of_batches_countings_and_runs_exports_each_evaluation
     assert len(found) == len(set(found)) > 1000
 
 
+@pytest.mark.parametrize("file_format", ["jsonl", "parquet"])
+async def test_midnight_makes_two_files_however_often_instances_take_turns(
+    store: Store, database: Database, environment: Environment, target: Path, file_format: str
+) -> None:
+    midnight = 14 * 3600  # after the start
+    for turn in range(40):
+        for start in (midnight - 60, midnight):
+            records = [make_record(start + turn + place / 1000, f"user-{turn}") for place in range(120)]
+            await write(database, make_batch(environment.id, LAYOUT, *records))
+    export_all(store, environment, target, "--format", file_format)
+    names = sorted(path.name for path in target.glob(f"*.{file_format}*"))
+    assert [name[:28] for name in names] == ["2026-11-20-production-000001", "2026-11-21-production-000002"]
+    listed = json.loads((target / "manifest.json").read_bytes())["files"]
+    assert [each["records"] for each in listed] == [4800, 4800]
+
+
+async def test_an_export_of_an_earlier_form_is_refused(target: Path) -> None:
+    with open_directory(target, {}) as directory:
+        directory.keep({}, uuid4(), Position(7))
+    manifest = json.loads((target / "manifest.json").read_bytes())
+    (target / "manifest.json").write_text(json.dumps({**manifest, "version": 1}))
+    with pytest.raises(Error, match="whose files have other columns") as refusal, open_directory(target, {}):
+        pass
+    assert refusal.value.code is Code.CONFLICT
+
+
 async def test_what_the_retention_hides_or_deletes_is_left_out(
     store: Store, database: Database, environment: Environment, target: Path
 ) -> None:
@@ -293,6 +327,77 @@ async def test_the_options_choose_evaluations(
         target = tmp_path / str(number)
         export_all(store, environment, target, *options)
         assert [each["user_id"] for each in lines(target)] == users, options
+
+
+async def test_files_have_the_days_of_a_time_zone_and_dates_begin_there(
+    store: Store, database: Database, environment: Environment, target: Path
+) -> None:
+    # Midnight in Kathmandu is at 18:15 UTC, within an hour whose evaluations are stored together.
+    midnight = datetime(2026, 11, 20, 18, 15, tzinfo=UTC)
+    start = (midnight - START).total_seconds()
+    users = {"-1": -1.0, "0": 0.0, "1": 1.0, "next day": DAY - 1.0, "after": float(DAY)}
+    await write(database, make_batch(environment.id, LAYOUT, *(make_record(start + at, u) for u, at in users.items())))
+    arguments = ("--tz", "Asia/Kathmandu", "--from", "2026-11-21", "--to", "2026-11-22")
+    assert "Wrote 3 evaluations in 1 files" in export_all(store, environment, target, *arguments)
+    assert [each["user_id"] for each in lines(target, "Asia/Kathmandu")] == ["0", "1", "next day"]
+    whole = target.parent / "whole"
+    assert "Wrote 5 evaluations in" in export_all(store, environment, whole, "--tz", "Asia/Kathmandu")
+    assert len(lines(whole, "Asia/Kathmandu")) == 5
+    refused = export(store, "--project", environment.project_id, "--directory", whole)
+    assert "an export with other options: tz was Asia/Kathmandu" in refused.stderr
+
+
+def flag_of(key: str) -> LayoutFlag:
+    return LayoutFlag(uuid7(), key, 50, Outcome.NOT_IN_ROLLOUT)
+
+
+async def evaluate(database: Database, environment_id: UUID, flag: LayoutFlag, *users: str) -> None:
+    records = [make_record(place, user, b"\x01") for place, user in enumerate(users)]
+    await write(database, make_batch(environment_id, Layout((flag,), ()), *records))
+
+
+async def test_the_key_of_a_flag_stands_for_one_flag_and_names_the_others_that_had_it(
+    store: Store, database: Database, environment: Environment, target: Path
+) -> None:
+    first, second, third = (flag_of("often") for _ in range(3))
+    await evaluate(database, environment.id, first, "ada", "bob")
+    await evaluate(database, environment.id, second, "eve")
+    arguments = ("--project", environment.project_id, "--directory", target, "--flag", "often")
+    done = export(store, *arguments)
+    assert [each["user_id"] for each in lines(target)] == ["eve"]
+    assert "another flag with the key often has 2 results, which are not exported here" in done.stderr
+    assert f"--flag-id {first.id}" in done.stderr
+    # Another flag gets the key: the directory keeps the flag that it began with.
+    await evaluate(database, environment.id, third, "grace", "heidi", "ivan")
+    await evaluate(database, environment.id, second, "judy")
+    done = export(store, *arguments)
+    assert [each["user_id"] for each in lines(target)] == ["eve", "judy"]
+    assert "another flag with the key often has 3 results" in done.stderr
+    assert f"to another directory with --flag-id {third.id}" in done.stderr
+    for flag, users in ((first, ["ada", "bob"]), (third, ["grace", "heidi", "ivan"])):
+        own = target.parent / str(flag.id)
+        export_all(store, environment, own, "--flag-id", flag.id, "--enabled")
+        assert [each["user_id"] for each in lines(own)] == users
+
+
+async def test_files_of_an_environment_that_was_deleted_and_created_again_are_told_apart(
+    store: Store, database: Database, environment: Environment, target: Path
+) -> None:
+    await evaluate(database, environment.id, flag_of("often"), "ada")
+    export_all(store, environment, target)
+    again = replace(environment, id=uuid7())
+    async with database.transaction() as transaction:
+        await environments_store.delete_environment(transaction.connection, environment.id)
+        await environments_store.create_environment(transaction.connection, again)
+    await evaluate(database, again.id, flag_of("often"), "eve")
+    done = export(store, "--project", environment.project_id, "--directory", target)
+    assert f"Earlier files of production are of the deleted environment {environment.id}" in done.stderr
+    files = json.loads((target / "manifest.json").read_bytes())["files"]
+    assert [each["environment_id"] for each in files] == [str(environment.id), str(again.id)]
+    assert [(each["user_id"], each["environment_id"]) for each in lines(target)] == [
+        ("ada", str(environment.id)),
+        ("eve", str(again.id)),
+    ]
 
 
 async def test_a_run_that_is_killed_is_continued(
@@ -389,9 +494,9 @@ async def test_flags_that_only_a_newer_version_knows_end_a_run(
 async def test_whatever_a_killed_run_left_is_finished_or_undone(target: Path, stopped: str) -> None:
     file = ExportedFile("2026-11-20-production-000001.jsonl.gz", "production", "2026-11-20", 1, 4)
     with open_directory(target, {}) as directory:
-        with directory.new_file() as opened:
+        with directory.new_file(0) as opened:
             opened.write(b"data")
-        directory.keep(file, uuid4(), Position(7))
+        directory.keep({0: file}, uuid4(), Position(7))
     written, waiting = target / file.name, target / f".{file.name}.part"
     if stopped == "before the name":
         written.rename(waiting)

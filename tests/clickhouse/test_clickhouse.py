@@ -1,22 +1,30 @@
 """The history in ClickHouse, tested against its engine: each evaluation is there exactly once, even after failures."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import timedelta
 
 import pytest
 
 from flagstaff.database.database import Database
+from flagstaff.database.tables import microseconds
 from flagstaff.history.clickhouse.client import ClickHouse, ClickHouseError
+from flagstaff.history.clickhouse.erasing import erase_evaluations, erase_events
+from flagstaff.history.clickhouse.rows import encode_events
 from flagstaff.history.clickhouse.sender import Sender
-from flagstaff.history.clickhouse.table import create_statement
-from flagstaff.history.export_batches import ExportBatch, ExportBatches
+from flagstaff.history.clickhouse.table import EVENT_TABLE, create_statement
+from flagstaff.history.erased_users import Subject
+from flagstaff.history.export_batches import EVENTS, ExportBatch, ExportBatches
 from flagstaff.history.history_service import History
 from flagstaff.history.sink import Sink
+from flagstaff.metrics.events import EventBatch, EventGroup, EventRow, unit_of
 from flagstaff.projects.projects import Environment
 from tests.support.builders import store_environment
 from tests.support.clickhouse import PASSWORD, PYTHON, QUOTED, ClickHouseEngine
 from tests.support.clock import Clock
-from tests.support.history import make_batch, make_layout, make_record
+from tests.support.documented_code import code_in
+from tests.support.history import START, make_batch, make_layout, make_record
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
 from tests.support.stores import Store
@@ -55,7 +63,7 @@ async def sink(database: Database, clock: Clock, engine: ClickHouseEngine) -> As
     sender = Sender(ClickHouse(engine.url, TABLE, timeout_seconds=2))
 
     async def send(delivery: ExportBatch) -> None:
-        parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in delivery.parts]
+        parts = [(each.place, each.segments) for each in delivery.parts]
         await sender.send(delivery.block.token, parts)
 
     yield Sink(
@@ -187,7 +195,7 @@ async def test_two_instances_at_once_send_everything_once(
     eager = ExportBatches(database, lambda: clock.advance(days=1), "eager", evaluations=100)  # it always has the turn
 
     async def send(delivery: ExportBatch) -> None:
-        parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in delivery.parts]
+        parts = [(each.place, each.segments) for each in delivery.parts]
         await sender.send(delivery.block.token, parts)
 
     other = Sink(next_block=eager.next, send=send, record_sent=eager.record_sent, pause_seconds=0.01)
@@ -225,6 +233,88 @@ async def test_every_evaluation_is_there_once_after_the_sender_was_killed_before
         await _until(lambda: engine.numbers(COUNT)["users"] == 50)
         assert token == repeated
     assert engine.numbers(COUNT) == {"rows": 50, "ids": 50, "users": 50}
+
+
+EVENTS_TABLE = "flagstaff.events"
+
+
+@pytest.fixture
+def event_table(engine: ClickHouseEngine) -> None:
+    """An empty table of events."""
+    engine.query(f"DROP TABLE IF EXISTS {EVENTS_TABLE}")
+    engine.query(create_statement(EVENTS_TABLE, EVENT_TABLE).strip().rstrip(";"))
+
+
+@pytest.mark.usefixtures("event_table")
+async def test_every_event_is_there_once_after_lost_answers_and_an_erasure_makes_a_users_those_of_nobody(
+    engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
+) -> None:
+    at = microseconds(START)
+    for number in range(3):
+        rows = [EventRow("checkout", f"user-{place}", at + number, 0.5, None) for place in range(40)]
+        rows.append(EventRow("checkout", unit_of("user-7", "company"), at, None, None))
+        batch = EventBatch(number, at, [EventGroup(environment.id, rows, {})])
+        await History(database, clock).record_events(batch)
+    batches = ExportBatches(database, clock, "first", evaluations=50, records=EVENTS)
+    events = ClickHouse(engine.url, EVENTS_TABLE, EVENT_TABLE, timeout_seconds=2)
+    sender = Sender(events, encode_events)
+
+    async def send(delivery: ExportBatch) -> None:
+        await sender.send(delivery.block.token, [(each.place, each.segments) for each in delivery.parts])
+
+    sink = Sink(
+        next_block=batches.next,
+        send=send,
+        record_sent=batches.record_sent,
+        pause_seconds=0.01,
+        first_retry_seconds=0.01,
+    )
+    engine.fault("after", count=2)
+    await run_until_sent(sink, 123)
+    assert sink.failures == 2
+    count = f"SELECT count() AS rows, uniqExact(id) AS ids, countIf(identifier = 'user-7') AS own FROM {EVENTS_TABLE}"
+    assert engine.numbers(count) == {"rows": 123, "ids": 123, "own": 6}
+    values = f"SELECT countIf(value = 0.5) AS halves, countIf(attribute = 'company') AS companies FROM {EVENTS_TABLE}"
+    assert engine.numbers(values) == {"halves": 120, "companies": 3}
+    evaluations = ClickHouse(engine.url, TABLE)
+    project_id, subject = environment.project_id, Subject("user-7", "ADA@example.com")
+    until = START + timedelta(microseconds=1)
+    await erase_evaluations(evaluations, project_id, subject, until)
+    await erase_events(events, project_id, subject, until)
+    # Those after the request stay, and so do attributes, by which the user is not known.
+    assert engine.numbers(count) == {"rows": 123, "ids": 123, "own": 4}
+    nobody = f"SELECT countIf(identifier = '') AS nobody FROM {EVENTS_TABLE}"
+    assert engine.numbers(nobody) == {"nobody": 2}
+    await evaluations.close()
+    await sender.close()
+
+
+@pytest.mark.usefixtures("event_table")
+def test_the_query_of_the_guide_joins_exposures_with_later_events(engine: ClickHouseEngine) -> None:
+    query = code_in("history.md", "In ClickHouse", "sql")[0].rstrip(";\n")
+    place = "toUUID('00000000-0000-0000-0000-000000000001'), 'production'"
+    users = (
+        ("'ada', NULL", "red"),
+        ("'bob', NULL", "red"),
+        ("'eve', NULL", "blue"),
+        ("NULL, 'Grace@Acme.com'", "blue"),
+    )
+    for user, variant in users:
+        engine.query(
+            f"/* a row */ INSERT INTO {TABLE} (environment_id, environment, id, user_id, user_email, evaluated_at,"
+            f" variants) SELECT {place}, generateUUIDv4(), {user}, '2026-11-20 10:00:00',"
+            f" map('new-checkout', '{variant}')"
+        )
+    for user, hour in (("ada", 11), ("ada", 12), ("bob", 9), ("grace@acme.com", 11)):
+        engine.query(
+            f"/* a row */ INSERT INTO {EVENTS_TABLE} (environment_id, environment, id, metric, occurred_at, identifier)"
+            f" SELECT {place}, generateUUIDv4(), 'checkout', '2026-11-20 {hour:02}:00:00', '{user}'"
+        )
+    rows = json.loads(engine.query(f"{query} FORMAT JSON"))["data"]
+    assert [(each["variant"], int(each["users"]), int(each["converted"])) for each in rows] == [
+        ("blue", 2, 1),
+        ("red", 2, 1),
+    ]
 
 
 async def _until(condition: Callable[[], bool], seconds: float = 60) -> None:

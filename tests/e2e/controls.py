@@ -58,6 +58,7 @@ def pages(project: Json) -> list[tuple[str, str | None]]:
             "tokens",
             "webhooks",
             "settings",
+            "erasures",
         )
     ]
     for key, flag in zip(("production", "staging"), project["flags"], strict=True):

@@ -176,13 +176,18 @@ async def load_all(page: Page) -> None:
 
 
 async def evaluate_and_record(ada: Person, environment: Json, *contexts: Json) -> None:
-    """Evaluate for several users, and wait until the history has them."""
+    """Evaluate for several users, and wait until the history has these evaluations beside the earlier ones."""
+    evaluations = f"/api{environment_page(environment)}/evaluations"
+
+    async def recorded() -> set[str]:
+        return {each["id"] for each in (await ada.api.get(evaluations)).json()["items"]}
+
+    earlier = await recorded()
     project = (await ada.api.get(f"/api/projects/{environment['project_id']}")).json()
     for context in contexts:
         (await ada.api.evaluate(project["sdk_key"], environment["key"], context)).raise_for_status()
-    evaluations = f"/api{environment_page(environment)}/evaluations"
     async with asyncio.timeout(30):
-        while len((await ada.api.get(evaluations)).json()["items"]) < len(contexts):
+        while len(await recorded() - earlier) < len(contexts):
             await asyncio.sleep(POLL_SECONDS)
 
 

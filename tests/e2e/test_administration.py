@@ -13,7 +13,7 @@ from tests.e2e.accessibility import UNBROKEN, check, check_in_both_schemes, stay
 from tests.e2e.conftest import UNLIMITED
 from tests.e2e.contexts import Contexts
 from tests.e2e.keyboard import Keyboard
-from tests.e2e.people import Person
+from tests.e2e.people import PASSWORD, Person
 from tests.e2e.second_factors import enrol_app
 from tests.support.api import Json
 from tests.support.server import ServerProcess
@@ -81,7 +81,7 @@ async def test_whoever_is_no_administrator_is_told_so_and_offered_nothing(eve: P
 
 async def test_nobody_deactivates_or_demotes_their_own_account(ada: Person) -> None:
     await ada.page.goto(await account_page(ada, ada))
-    for name in ("Remove as administrator", "Deactivate"):
+    for name in ("Remove as administrator", "Deactivate", "Delete account"):
         button = ada.page.get_by_role("button", name=name)
         await expect(button).to_have_attribute("aria-disabled", "true")
         await button.focus()
@@ -90,6 +90,40 @@ async def test_nobody_deactivates_or_demotes_their_own_account(ada: Person) -> N
     await expect(ada.page.get_by_role("dialog")).to_have_count(0)
     await ada.page.goto(f"{ACCOUNTS}/00000000-0000-7000-8000-000000000000")
     await ada.sees_heading("Page not found")
+
+
+async def test_an_account_is_deleted_once_its_projects_have_another_owner(ada: Person, eve: Person) -> None:
+    project = (await eve.api.post("/api/projects", json={"name": "Shop"})).json()
+    await ada.page.goto(await account_page(ada, eve))
+    await ada.press("Delete account")
+    dialog = ada.page.get_by_role("dialog")
+    confirm = dialog.get_by_role("button", name="Delete account")
+    await expect(confirm).to_be_disabled()
+    await dialog.get_by_role("textbox").fill(eve.email)
+    await check(ada, "the deletion of an account")
+    await ada.page.keyboard.press("Enter")
+    await expect(dialog.get_by_role("alert")).to_contain_text(f"Shop ({project['id']})")
+    assert (await eve.api.delete(f"/api/projects/{project['id']}")).status_code == 204
+    await confirm.click()
+    await ada.sees_heading("Accounts")
+    await ada.sees(f"{eve.email} has been deleted.")
+    await expect(ada.page.get_by_role("list", name="Accounts").get_by_role("link")).to_have_count(1)
+    assert (await eve.api.get("/api/me")).status_code == 401
+
+
+async def test_the_owner_deletes_an_account_with_the_password(ada: Person, eve: Person) -> None:
+    await eve.page.goto("/account")
+    section = eve.page.get_by_role("region", name="Delete account")
+    await section.get_by_role("button", name="Delete account").click()
+    dialog = eve.page.get_by_role("dialog")
+    await expect(dialog.get_by_label("Current password")).to_be_focused()
+    await eve.page.keyboard.type("wrong")
+    await eve.page.keyboard.press("Enter")
+    await expect(dialog).to_contain_text("Is not your current password")
+    await dialog.get_by_label("Current password").fill(PASSWORD)
+    await eve.page.keyboard.press("Enter")
+    await eve.sees_heading("Sign in")
+    assert len((await ada.api.get("/api/admin/accounts")).json()) == 1
 
 
 async def test_an_account_is_found_deactivated_and_reactivated(ada: Person, eve: Person) -> None:
@@ -167,6 +201,33 @@ async def test_many_projects_are_shown_in_parts(ada: Person) -> None:
     await ada.press("Show more")
     await expect(rows).to_have_count(51)
     await ada.sees("There are no more entries.")
+
+
+async def test_the_trail_of_a_deleted_project_is_deleted_by_keyboard(ada: Person, eve: Person) -> None:
+    keyboard, dialog = Keyboard(ada.page), ada.page.get_by_role("dialog")
+    for name in ("Web shop", "Other"):
+        project = await eve.api.create_project(name=name)
+        await eve.api.create_flag(await eve.api.get_environment(project))
+        (await eve.api.delete(f"/api/projects/{project['id']}")).raise_for_status()
+    await ada.page.goto("/admin/projects")
+    rows = ada.page.get_by_role("list", name="Deleted projects").get_by_role("listitem")
+    await expect(rows).to_have_count(2)
+    await keyboard.use(ada.page.get_by_role("button", name="Delete audit trail of Web shop"))
+    await expect(dialog).to_contain_text("This cannot be undone.")
+    await expect(dialog.get_by_role("button", name="Delete audit trail")).to_be_disabled()
+    await keyboard.press("Escape")
+    await expect(ada.page.get_by_role("button", name="Delete audit trail of Web shop")).to_be_focused()
+    await keyboard.press("Enter")
+    await check_in_both_schemes(ada, "deleting a trail")
+    await keyboard.write(dialog.get_by_label("Type the name to confirm"), "Web shop")
+    await keyboard.press("Enter")
+    await expect(rows).to_have_count(1)
+    await expect(rows).to_contain_text("Other")
+    await expect(ada.page.get_by_role("heading", name="Deleted projects")).to_be_focused()
+    changes = (await ada.api.get("/api/admin/changes")).json()["items"]
+    assert [each["resource_id"] for each in changes if each["action"] == "instance.trail_deleted"] != []
+    await ada.turn_to("/admin/changes")
+    await ada.sees("ordered to delete the audit trail of a deleted project")
 
 
 async def test_settings_are_changed_and_only_who_has_a_second_factor_requires_one(ada: Person, eve: Person) -> None:
@@ -261,6 +322,7 @@ def instance(name: str, lease: Json, **differs: object) -> Json:
         "changes_behind": 0,
         "seconds_behind": 0,
         "answered": False,
+        "same_secret_key": True,
         "load": load,
     }
     return {"id": name, "name": name, "lease": lease, **known, **differs}
@@ -271,6 +333,7 @@ TROUBLED = [
     instance("flags-1.example.com:8000", LIVE, answered=True),
     instance("flags-2.example.com:8000", LIVE, change=4709, changes_behind=2, seconds_behind=75),
     instance("flags-3.example.com:8000", {"state": "lapsed", "expires_in_seconds": -4000}),
+    instance("flags-4.example.com:8000", LIVE, same_secret_key=False),
     instance("former:8000", LIVE, load=None, change=None, changes_behind=None, seconds_behind=None, workers=None),
 ]
 
@@ -288,11 +351,12 @@ async def test_instances_that_need_attention_are_named_with_the_reason(ada: Pers
     await expect(rows).to_have_count(1)
     await expect(rows).to_contain_text("Serves alone")
     await page.route("**/api/instances", answer)
-    await expect(rows).to_have_count(4)  # without a reload
-    await expect(page.get_by_role("status").filter(has_text="2 of 4 instances need attention.")).to_be_visible()
+    await expect(rows).to_have_count(5)  # without a reload
+    await expect(page.get_by_role("status").filter(has_text="3 of 5 instances need attention.")).to_be_visible()
     await expect(rows.nth(1)).to_contain_text("changes up to 4,709; 2 changes behind, for 75 s")
     await expect(rows.nth(2)).to_contain_text("Its lease has lapsed")
-    await expect(rows.nth(3)).to_contain_text("It has not reported its load.")
+    await expect(rows.nth(3)).to_contain_text("Its secret key differs")
+    await expect(rows.nth(4)).to_contain_text("It has not reported its load.")
     for scheme in ("dark", "light"):
         await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         await check(ada, f"instances that need attention ({scheme})")

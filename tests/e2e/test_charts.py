@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
@@ -166,6 +167,26 @@ async def test_results_are_split_by_variant_and_by_reason(ada: Person, environme
     await expect(split).to_be_disabled()
 
 
+@pytest.mark.parametrize("options", [{"timezone_id": "Australia/Eucla"}])
+async def test_a_chart_has_the_days_of_the_browsers_time_zone_or_of_utc_if_that_is_chosen(
+    ada: Person, flag: Json
+) -> None:
+    async with ada.page.expect_request(lambda request: "tz=Australia%2FEucla" in request.url):
+        await ada.page.goto(f"{history(flag)}&period=month")
+    zone = chart(ada).get_by_label("Time zone")
+    await expect(zone.locator("option")).to_have_text(["Australia/Eucla", "UTC"])
+    await expect(chart(ada)).to_contain_text("Times in Australia/Eucla")
+    await expect(table(ada).get_by_role("rowheader").last).to_have_text(re.compile(", 00:00:00 UTC[+]08:45$"))
+    await expect(table(ada)).to_contain_text("8 on, 0 off")
+    await expect(bars(ada)).to_have_attribute("aria-valuemax", "29")
+    await zone.select_option("UTC")
+    await expect(table(ada).get_by_role("rowheader").last).to_have_text(re.compile(", 00:00:00 UTC$"))
+    await expect(table(ada)).to_contain_text("8 on, 0 off")
+    await ada.page.reload()
+    await expect(zone).to_have_value("UTC")
+    await expect(ada.page.get_by_role("table", name="Results over time, in UTC")).to_be_attached()
+
+
 async def test_a_link_shows_a_colleague_the_same(ada: Person, flag: Json) -> None:
     await ada.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await ada.page.goto(history(flag))
@@ -228,3 +249,18 @@ async def test_a_chart_and_its_choices_fit_on_a_phone(ada: Person, flag: Json) -
     await ada.page.goto(f"{history(flag)}&compare=before&split=reason")
     await expect(chart(ada)).to_be_visible()
     await stays_within(ada, history(flag))
+
+
+async def test_a_flag_under_the_key_of_a_deleted_one_begins_at_0_and_leads_to_that_one(ada: Person, flag: Json) -> None:
+    path = f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/flags"
+    await ada.api.delete(f"{path}/{flag['id']}")
+    environment = {"id": flag["environment_id"], "project_id": flag["project_id"], "key": "production"}
+    again = await ada.api.create_flag(environment, key=flag["key"], enabled=False)
+    await evaluate_and_record(ada, environment, *USERS[:3])
+    await ada.page.goto(history(again))
+    await expect(chart(ada)).to_contain_text("A deleted flag had this key before: 8 results")
+    await expect(table(ada)).to_contain_text("0 on, 3 off")
+    await chart(ada).get_by_role("link", name="Show that flag").click()
+    await expect(chart(ada)).to_contain_text(f"This is a deleted flag that had the key {flag['key']}.")
+    await expect(table(ada)).to_contain_text("8 on, 0 off")
+    await expect(ada.page.get_by_role("main").get_by_role("row").filter(has_text="user-7")).to_have_count(1)

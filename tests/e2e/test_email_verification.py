@@ -27,6 +27,6 @@ async def test_an_account_says_that_its_address_is_not_verified_and_sends_a_link
 async def test_a_link_that_is_not_genuine_says_what_to_do(ada: Person) -> None:
     await ada.page.goto("/verify-email?token=forged")
     await ada.press("Verify the address")
-    await ada.sees("is not the token of a valid link; ask for a new link in your account")
+    await ada.sees("is not the token of a valid link for this account; ask for a new link in your account")
     await ada.page.goto("/verify-email")
     await ada.sees("The link is incomplete. Open it again from the email, or ask for a new link in your account.")

@@ -260,6 +260,7 @@ async def test_five_thousand_flags_scroll_and_filter_with_few_rows_in_the_docume
     await page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
     await expect(page.get_by_role("link", name="Flag 0", exact=True)).to_be_visible()
     await page.keyboard.press("/")
+    await expect(page.get_by_role("searchbox")).to_be_focused()
     await page.keyboard.type("flag 4711")
     await expect(names(page)).to_have_text(["Flag 4711"])
     await page.get_by_role("switch", name="Flag 4711").click()

@@ -44,7 +44,7 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -
         await person.api.create_rule(flag, rule_value=UNBROKEN)
     await person.api.evaluate(project["sdk_key"], environment["key"], {"user_id": UNBROKEN})
     tabs = [f"{flag_page(flag)}?tab={tab}" for tab in ("overview", "releases", "history", "changes", "code")]
-    of_project = [f"/projects/{project['id']}/{page}" for page in ("flags", "settings")]
+    of_project = [f"/projects/{project['id']}/{page}" for page in ("flags", "settings", "erasures")]
     missing = environment_page({**await person.api.get_environment(project), "project_id": project["id"]})
     of_project.append(f"{missing}/flags/by-key/{flag['key']}")
     await person.page.goto("/")

@@ -1,5 +1,6 @@
 """Controls that a role does not allow are disabled on every page and say why, as the table of permissions says."""
 
+import asyncio
 from typing import Any
 from uuid import uuid4
 
@@ -190,8 +191,17 @@ async def test_a_role_that_is_lost_while_a_form_is_open_ends_in_a_message(
     (await ada.api.put(f"{members}/{eve_id}", json={"role": "editor"})).raise_for_status()
     await eve.without_events()  # an event would tell the page before the click
     await open_page(eve.page, path)
+    has_clicked = asyncio.Event()
+
+    async def read_after_the_click(route: Route) -> None:
+        if route.request.method == "GET":
+            await has_clicked.wait()
+        await route.continue_()
+
+    await eve.page.route("**/api/**", read_after_the_click)  # without events, the page asks every few seconds
     (await ada.api.delete(f"{members}/{eve_id}")).raise_for_status()
     await eve.page.get_by_role("switch").first.click()
+    has_clicked.set()
     await eve.sees_heading("Page not found")
 
 

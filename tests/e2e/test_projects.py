@@ -46,6 +46,36 @@ async def test_a_project_is_renamed_and_described(ada: Person) -> None:
     await expect(ada.page.get_by_role("textbox", name="Name")).to_have_attribute("aria-invalid", "true")
 
 
+async def test_a_project_and_an_environment_keep_their_history_for_fewer_days(ada: Person) -> None:
+    environment = await ada.api.create_environment(await ada.api.create_project())
+    project_path = f"/api/projects/{environment['project_id']}"
+    page = ada.page
+    await page.goto(f"/projects/{environment['project_id']}/settings")
+    days = page.get_by_role("textbox", name="Days of history (optional)")
+    await days.fill("91")
+    await ada.press("Save")
+    await ada.sees("must be at most 90")
+    await days.fill("30")
+    await ada.press("Save")
+    await ada.sees("Saved")
+    assert (await ada.api.get(project_path)).json()["history_retention_days"] == 30
+    await ada.press("Edit Canary")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("textbox", name="Days of history (optional)").fill("7")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_be_hidden()
+    path = f"{project_path}/environments/{environment['id']}"
+    assert (await ada.api.get(path)).json()["history_retention_days"] == 7
+    await days.fill("")
+    await ada.press("Save")
+    await expect(days).to_have_value("")
+    await page.wait_for_function(
+        "async ([path, token]) => (await (await fetch(path, { headers: { authorization: token } })).json())"
+        ".history_retention_days === null",
+        arg=[project_path, ada.api.headers["authorization"]],
+    )
+
+
 async def test_a_project_is_deleted_only_after_typing_its_name(ada: Person) -> None:
     project = await ada.api.create_project(name="Web shop")
     page = ada.page

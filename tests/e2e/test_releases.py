@@ -1,5 +1,7 @@
 """Releases of a flag in the dashboard: their progress, their results and their actions."""
 
+import re
+
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
@@ -15,6 +17,7 @@ from tests.e2e.releases import (
     wait_for_results,
 )
 from tests.support.api import Json, created, flag_path
+from tests.support.sdk_keys import create_key
 
 GUARDS = [{"metric": "checkout-failed", "action": "turn_off"}, {"metric": "latency", "action": "notify"}]
 
@@ -164,11 +167,14 @@ async def test_the_call_of_a_preset_makes_the_release(ada: Person, flag: Json) -
     await check_in_both_schemes(ada, "a call")
     await section.get_by_label("Preset").select_option(label="Experiment: 50 : 50, only watched")
     await expect(call).to_contain_text('"action":"notify"')
+    await section.get_by_label("Count server keys only").check()
+    await expect(call).to_contain_text('"counts": "server_keys"')
     body = (await call.inner_text()).split("-d '")[1].rstrip("'")
     answer = await ada.api.post(
         f"{flag_path(flag)}/releases", content=body, headers={"content-type": "application/json"}
     )
-    assert created(answer)["name"] == "Experiment"
+    made = created(answer)
+    assert (made["name"], made["counts"]) == ("Experiment", "server_keys")
     await expect(release(ada, "Experiment")).to_be_visible()
     await section.get_by_text("Python", exact=True).click()
     await expect(call).to_contain_text("requests.post(")
@@ -192,6 +198,33 @@ async def test_users_are_counted_left_out_and_downloaded(ada: Person, project: J
     assert len(lines) == USERS + 1
 
 
+async def test_the_page_says_whose_keys_count_and_what_was_sent_with_browser_keys(
+    ada: Person, project: Json, flag: Json
+) -> None:
+    browser_key = (await create_key(ada.api, project, kind="browser"))["key"]
+    for counts, said in (("all", "Anybody can use a browser key"), ("server_keys", "Only server keys count.")):
+        made = await create_release(ada, flag, name=counts, guards=GUARDS[:1], counts=counts)
+        await wait_for_release(ada, flag, made, lambda each: each["state"] == "running")
+        await ada.api.put(flag_path(flag), json={"description": counts})  # answered when the step is served
+        for user in ("a", "b"):
+            await ada.api.evaluate(browser_key, context={"user_id": user})
+        await report(ada, {"sdk_key": browser_key}, "checkout-failed", ["a"])
+        await wait_for_results(
+            ada,
+            flag,
+            made,
+            lambda each: each["browser_keys"]["evaluations"] == 2 and each["browser_keys"]["events"] == 1,
+        )
+        await ada.page.goto(page_of(flag))
+        exposed = release(ada, counts).get_by_role("region", name="Users exposed")
+        await expect(exposed).to_contain_text(said)
+        await expect(exposed).to_contain_text("2 evaluations and 1 event with browser keys.")
+        left_out = exposed.get_by_role("listitem").filter(has_text="with browser keys")
+        await expect(left_out).to_have_count(0 if counts == "all" else 1)
+        await narrow(ada)
+        assert (await ada.api.post(f"{flag_path(flag)}/releases/{made['id']}/cancel")).status_code == 200
+
+
 async def test_open_releases_are_marked_in_the_list_of_flags_and_listed_together(ada: Person, flag: Json) -> None:
     made = await create_release(ada, flag)
     await wait_for_release(ada, flag, made, lambda each: each["state"] == "running")
@@ -207,3 +240,58 @@ async def test_open_releases_are_marked_in_the_list_of_flags_and_listed_together
     await stays_within(ada)
     await row.get_by_role("link", name="New checkout").click()
     await expect(release(ada)).to_be_visible()
+
+
+VARIANTS = [{"key": "blue", "weight": 500, "value": "b"}, {"key": "red", "weight": 500, "value": "r"}]
+
+
+async def test_an_experiment_over_variants_is_chosen_reviewed_and_started_by_keyboard(
+    ada: Person, project: Json, flag: Json
+) -> None:
+    answer = await ada.api.put(flag_path(flag), json={"variants": VARIANTS, "rollout_percentage": 40})
+    assert answer.status_code == 200, answer.text
+    dialog, keyboard = ada.page.get_by_role("dialog"), ada.page.keyboard
+    await ada.page.goto(page_of(flag))
+    start = ada.page.get_by_role("button", name="Start an experiment")
+    await expect(start).to_have_attribute("aria-description", re.compile("The flag is on for 40% of users"))
+    assert (await ada.api.put(flag_path(flag), json={"rollout_percentage": 100})).status_code == 200
+    await expect(start).not_to_have_attribute("aria-disabled", "true")
+    await start.focus()
+    await keyboard.press("Enter")
+
+    await expect(dialog.get_by_label("Control")).to_be_focused()
+    await dialog.get_by_label("Share of blue").fill("100")
+    await dialog.get_by_label("Share of blue").press("Enter")
+    await expect(dialog).to_contain_text("Two variants must have a share.")
+    await check_in_both_schemes(ada, "an experiment that is refused")
+    await dialog.get_by_label("Share of blue").fill("70")
+    await dialog.get_by_label("Control").select_option("red")
+    await dialog.get_by_label("Share of blue").press("Enter")
+
+    heading = dialog.get_by_role("heading", name="Before it starts")
+    await expect(heading).to_be_focused()
+    await expect(dialog).to_contain_text("Compares blue 70% with red 30%.")
+    await expect(dialog).to_contain_text("Some users get another variant")
+    await expect(dialog).to_contain_text("Watches Latency, Checkout failed, and notifies when a variant is worse.")
+    await expect(dialog.get_by_role("region", name="How long it takes")).to_contain_text("nothing is known of users")
+    await check_in_both_schemes(ada, "an experiment before its start")
+    await dialog.get_by_role("button", name="Back").click()
+    await expect(dialog.get_by_label("Control")).to_have_value("red")
+    await dialog.get_by_text("Turn the flag off", exact=True).click()
+    await dialog.get_by_label("Count server keys only").press("Space")
+    await dialog.get_by_label("Name").fill("Colours")
+    await dialog.get_by_role("button", name="Review").click()
+    await expect(dialog).to_contain_text("and turns the flag off when a variant is worse.")
+    await expect(dialog).to_contain_text("Only server keys count.")
+    await dialog.get_by_role("button", name="Start", exact=True).click()
+
+    await expect(release(ada, "Colours")).to_be_visible()
+    (made,) = (await ada.api.get(f"{flag_path(flag)}/releases")).json()
+    (step,) = made["steps"]
+    assert [(each["key"], each["weight"]) for each in step["changes"]["variants"]] == [("red", 300), ("blue", 700)]
+    assert "rollout_percentage" not in step["changes"]
+    assert made["counts"] == "server_keys"
+    assert [each["action"] for each in made["guards"]] == ["turn_off", "turn_off"]
+    await expect(start).to_have_attribute("aria-description", re.compile("only one open release"))
+    await expect(release(ada, "Colours")).to_contain_text("How long it takes: ")
+    await narrow(ada)

@@ -105,12 +105,14 @@ async def test_a_release_shows_its_thresholds_against_what_is_measured(ada: Pers
     }
     steps = [
         {"after_seconds": 0, "changes": {"rollout_percentage": 50}},
-        {"after_seconds": 3600, "changes": {"rollout_percentage": 100}},
+        {"after_seconds": 3600, "changes": {"rollout_percentage": 100}, "least_users": 20},
     ]
     body = {"name": "Slow start", "steps": steps, "thresholds": [threshold]}
     created(await ada.api.post(f"{flag_path(flag)}/releases", json=body))
     await ada.page.goto(f"{flag_page(flag)}?tab=releases")
-    shown = ada.page.get_by_role("article", name="Slow start").get_by_role("region", name="Thresholds", exact=True)
+    release = ada.page.get_by_role("article", name="Slow start")
+    await expect(release).to_contain_text("The next step waits until this one has enough users.")
+    shown = release.get_by_role("region", name="Thresholds", exact=True)
     await expect(shown).to_contain_text(
         "checkout_errors (new-checkout: enabled), per minute, over 5 minutes, above 50. "
         "Turns the flag off when it is passed."

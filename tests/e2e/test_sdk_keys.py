@@ -159,6 +159,7 @@ async def test_a_browsers_key_has_allowed_origins_which_are_shown_changed_and_ke
     origins = dialog.get_by_label("Allowed origins (optional)")
     await page.goto(page_of(project))
     await page.get_by_role("button", name="New SDK key").press("Enter")
+    await expect(dialog.get_by_role("textbox", name="Name")).to_be_focused()
     await page.keyboard.type("Shop")
     await expect(dialog.get_by_label("Kind")).to_have_value("server")
     await expect(origins).to_have_count(0)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.faults import lost_logs
 from tests.faults.clock import find_faketime
 from tests.faults.fleet import open_fleet
 from tests.faults.nemeses import NEMESES, draw
@@ -27,6 +28,9 @@ def main() -> None:
     for mode in asked.mode or MODES:
         print(f"\nFLAGSTAFF_WHEN_CUT_OFF={mode}, seed {seed}\n{HEAD}", flush=True)
         is_right &= asyncio.run(_run(mode, seed, asked))
+    if asked.lost_logs:
+        print(f"\nSQLite's logs are lost, seed {seed}", flush=True)
+        is_right &= asyncio.run(lost_logs.run(seed, asked.lost_logs))
     sys.exit(0 if is_right else 1)
 
 
@@ -36,6 +40,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, help="faults at random for so long; without it, each fault once")
     parser.add_argument("--mode", choices=MODES, action="append", help="of FLAGSTAFF_WHEN_CUT_OFF; both by default")
     parser.add_argument("--fault", choices=NEMESES, action="append", help="only this fault; can be repeated")
+    parser.add_argument("--lost-logs", type=int, default=3, help="rounds in which SQLite's logs are lost, 3 by default")
     parser.add_argument("--evaluate-pause", type=float, default=0.025, help="seconds between a client's evaluations")
     parser.add_argument("--toggle-pause", type=float, default=0.1, help="seconds between a client's toggles")
     return parser.parse_args()

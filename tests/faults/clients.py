@@ -237,7 +237,7 @@ async def count_allowed(
 
 
 def outcome_of(answer: Answer) -> Outcome:
-    """Return what the answer says about a change; docs/operations.md has the rule for 503."""
+    """Return what the answer says about a change; docs/operations/outages.md has the rule for 503."""
     if answer.status in (200, 201):
         return Outcome.MADE
     if 400 <= answer.status < 500 or "retry-after" in answer.headers:

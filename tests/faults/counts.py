@@ -13,7 +13,7 @@ from flagstaff.history.store.pages import list_evaluations
 from tests.faults.histories import Evaluation
 
 _PAGE = 1000
-LOST_NANOSECONDS = 1_000_000_000  # what a SIGKILL may lose, according to docs/operations.md
+LOST_NANOSECONDS = 1_000_000_000  # what a SIGKILL may lose, according to docs/operations/history.md
 
 
 def find_miscounts(

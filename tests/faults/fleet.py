@@ -148,7 +148,7 @@ async def open_fleet(
             place.mkdir()
             store = Store(f"postgresql://postgres@{proxy.hosts[number]}:{port}/{DATABASE}", place / "data")
             clock_files.append(place / "clock")
-            values = {**ENVIRON, **_RECEIVING, **environ, **_clock(clock_files[-1], faketime)}
+            values = {**ENVIRON, **_RECEIVING, **environ, **clock_variables(clock_files[-1], faketime)}
             values["FLAGSTAFF_VALKEY_URL"] = f"valkey://127.0.0.1:{proxy.ports[valkey_link(number)]}/0"
             # A forked process already has its libraries.
             command = COMMAND if faketime else None
@@ -179,7 +179,7 @@ async def open_fleet(
         yield fleet
 
 
-def _clock(file: Path, faketime: Path | None) -> dict[str, str]:
+def clock_variables(file: Path, faketime: Path | None) -> dict[str, str]:
     """Return variables with which a file sets the error of a process's wall clock.
 
     Its monotonic clock stays correct.

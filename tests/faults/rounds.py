@@ -26,9 +26,9 @@ _STEADY_SECONDS = 1.5
 _WRITTEN_SECONDS = 20.0
 _BACKLOG_SECONDS = 90.0  # while evaluations wait: a machine that is busy with other work writes them slowly
 _EVALUATORS = 2  # for each instance
-_CUT_OFF_SECONDS = 5.0  # docs/operations.md
+_CUT_OFF_SECONDS = 5.0  # docs/operations/scaling.md
 _CUT_OFF_SLACK = 1.0, 3  # seconds at least, or so many times the longest change just before the fault
-_LIMIT_ERROR = 0.1  # of a shared limit, under load; docs/operations.md has the usual error
+_LIMIT_ERROR = 0.1  # of a shared limit, under load; docs/operations/scaling.md has the usual error
 _LIMIT_ATTEMPTS = 3
 _LIMIT_PAUSE_SECONDS = 0.05  # the error depends on the speed of the client, and so on how busy the machine is
 

@@ -144,6 +144,23 @@ def test_all_paths_have_the_prefix_of_the_public_url() -> None:
     assert "/tools/flags/ready" in tested["spec"]["containers"][0]["args"][0]
 
 
+def test_the_internal_port_is_open_only_to_peers_of_its_own() -> None:
+    def peers(*options: str) -> dict[str, list[Any]]:
+        rendered = resources(render("everything-values.yaml", "--set", "internalPort=9000", *options))
+        (policy,) = [each for (kind, _), each in rendered.items() if kind == "NetworkPolicy"]
+        return {port["port"]: rule.get("from") for rule in policy["spec"]["ingress"] for port in rule["ports"]}
+
+    def names(found: list[Any]) -> list[str]:
+        (_, *others) = found  # the first is the pod of `helm test`
+        return [each["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] for each in others]
+
+    opened = peers()
+    assert (names(opened["http"]), names(opened["internal"])) == (["ingress-nginx"], ["monitoring"])
+    opened = peers("--set", "networkPolicy.internalFrom=null")
+    assert (names(opened["http"]), names(opened["internal"])) == (["ingress-nginx"], [])
+    assert set(peers("--set", "networkPolicy.from=null,networkPolicy.internalFrom=null").values()) == {None}
+
+
 def test_pods_reach_webhooks_and_what_the_secret_names_and_nothing_else() -> None:
     def ports(*options: str) -> list[int]:
         (policy,) = [each for (kind, _), each in resources(render("", *options)).items() if kind == "NetworkPolicy"]

@@ -1,4 +1,4 @@
-"""The nginx of docs/operations.md in front of a server: it compresses answers, and lets the server refuse requests."""
+"""The nginx of docs/operations/proxy.md before a server: it compresses answers, and lets the server refuse requests."""
 
 import ssl
 from collections.abc import AsyncIterator

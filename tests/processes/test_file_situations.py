@@ -69,7 +69,7 @@ async def try_to_write(folder: Path) -> tuple[str, str]:
             async with database.transaction() as transaction:
                 await transaction.connection.execute(_touch)
         with pytest.raises(Error) as unready:
-            await Readiness(database, lambda: True, list).check()
+            await Readiness(database, lambda: True, list, list).check()
     finally:
         await database.close()
     return refused.value.message, unready.value.message

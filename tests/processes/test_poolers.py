@@ -46,9 +46,12 @@ def check_refused(environ: dict[str, str], said: str, step: str) -> None:
     assert "Traceback" not in start.stderr + doctor.stderr
 
 
-async def test_a_pooler_of_transactions_is_refused_at_the_start_and_by_doctor(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("pool_mode", ["transaction", "statement"])
+async def test_a_pooler_of_transactions_or_statements_is_refused_at_the_start_and_by_doctor(
+    url: str, tmp_path: Path, pool_mode: str
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        async with PgBouncer(Path(folder), url, "transaction") as pooler:
+        async with PgBouncer(Path(folder), url, pool_mode) as pooler:
             environ = environ_of(pooler.url, tmp_path)
             await asyncio.to_thread(check_refused, environ, POOLED, "use the address of PostgreSQL itself")
 

@@ -6,11 +6,13 @@ import re
 import signal
 import socket
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import flagstaff
 from tests.support.command import run_flagstaff
 from tests.support.ports import free_port
 from tests.support.remote import RemoteCaller
@@ -115,6 +117,19 @@ async def test_a_start_ends_with_status_0_while_its_modules_are_imported(
     await server.launch()
     assert await server.wait() == 0
     assert server.log == ""
+
+
+def test_signals_are_handled_before_anything_is_imported_that_takes_long() -> None:
+    source = str(Path(flagstaff.__file__).parents[1])
+    program = f"""
+import os, signal, sys
+sys.path.insert(0, {source!r})
+before = set(sys.modules)
+from flagstaff.cli.starting import end_by_signals
+print(*sorted(set(sys.modules) - before))
+"""
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["flagstaff", "flagstaff.cli", "flagstaff.cli.starting"]
 
 
 async def test_another_command_is_ended_by_a_signal_while_its_modules_are_imported(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
 """Blocks of the history that are sent on: each evaluation exactly once, even after a failure between two steps."""
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -9,16 +12,18 @@ import pytest
 from flagstaff.concurrency.pacing import finish
 from flagstaff.database import tables
 from flagstaff.database.database import Database
-from flagstaff.history.clickhouse.rows import Rows
-from flagstaff.history.export_batches import TURN_SECONDS, ExportBatch, ExportBatches
+from flagstaff.database.tables import microseconds
+from flagstaff.history.clickhouse.rows import Rows, encode_events
+from flagstaff.history.export_batches import EVENTS, TURN_SECONDS, ExportBatch, ExportBatches
 from flagstaff.history.history_service import History
 from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.sink import Sink
+from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from flagstaff.projects.environments_store import delete_environment
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Error
 from tests.support.clock import Clock
-from tests.support.history import make_batch, make_layout, make_record
+from tests.support.history import START, make_batch, make_layout, make_record
 
 LAYOUT = make_layout()
 
@@ -36,9 +41,7 @@ class Receiver:
         if self.fails == "before":
             raise OSError("no answer")
         rows = b"".join(
-            line
-            for each in delivery.parts
-            for line in finish(self._rows.encode(each.project_id, each.environment_id, each.environment, each.segments))
+            line for each in delivery.parts for line in finish(self._rows.encode(each.place, each.segments))
         )
         token = delivery.block.token
         if token not in self.tokens:
@@ -62,7 +65,7 @@ Start = Callable[..., Sink[ExportBatch]]
 def start(database: Database, clock: Clock, receiver: Receiver) -> Start:
     """Start an instance that sends small blocks."""
 
-    def start_instance(holder: str = "first", **values: int) -> Sink[ExportBatch]:
+    def start_instance(holder: str = "first", **values: Any) -> Sink[ExportBatch]:
         deliveries = ExportBatches(database, clock, holder, **{"evaluations": 7, **values})
         return Sink(next_block=deliveries.next, send=receiver.send, record_sent=deliveries.record_sent)
 
@@ -237,3 +240,37 @@ async def test_evaluations_of_a_deleted_environment_are_left_out(
     await recording.add(environments[1].id, 2)
     await send_all(start())
     assert receiver.users == recording.users[5:]
+
+
+async def test_events_are_sent_once_after_lost_answers_and_by_two_instances(
+    database: Database, clock: Clock, environments: list[Environment]
+) -> None:
+    """An answer is lost after each block has arrived, so that each is sent twice."""
+    sent: dict[str, list[bytes]] = {}
+    lost: set[str] = set()
+
+    async def send(batch: ExportBatch) -> None:
+        rows = [row for each in batch.parts for row in finish(encode_events(each.place, each.segments))]
+        assert sent.setdefault(batch.block.token, rows) == rows, "a repeated block has the same rows"
+        if batch.block.token not in lost:
+            lost.add(batch.block.token)
+            raise OSError("the answer was lost")
+
+    def start_instance(holder: str) -> Sink[ExportBatch]:
+        batches = ExportBatches(database, clock, holder, evaluations=3, records=EVENTS)
+        return Sink(next_block=batches.next, send=send, record_sent=batches.record_sent)
+
+    at = microseconds(START)
+    for number in range(5):
+        rows = [EventRow("checkout", f"user-{number}-{place}", at, float(place), None) for place in range(2)]
+        batch = EventBatch(number, at, [EventGroup(environments[number % len(environments)].id, rows, {})])
+        await History(database, clock).record_events(batch)
+    first, second = start_instance("first"), start_instance("second")
+    for instance in (first, second) * 20:
+        with suppress(OSError):
+            await instance.send_next()
+        clock.advance(seconds=TURN_SECONDS + 1)
+    users = [json.loads(row)["identifier"] for rows in sent.values() for row in rows]
+    assert sorted(users) == sorted(f"user-{number}-{place}" for number in range(5) for place in range(2))
+    assert first.sent + second.sent == 10
+    assert len(sent) > 1

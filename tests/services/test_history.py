@@ -52,12 +52,16 @@ async def count_rows(database: Database) -> dict[str, int]:
         tables.events,
         tables.exposures,
         tables.observed_releases,
+        tables.counted_releases,
+        tables.step_exposures,
+        tables.step_events,
         tables.request_samples,
         tables.request_series,
         tables.unknown_metrics,
         tables.user_events,
     }
-    others |= {tables.deliveries, tables.delivered}
+    others |= {tables.deliveries, tables.delivered, tables.delivered_events}
+    others |= {tables.erasures, tables.erased_users, tables.freed_pages}
     async with database.read_history() as connection:
         for table in tables.metadata.sorted_tables:
             if table.schema == tables.HISTORY and table not in others:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,6 +12,7 @@ from flagstaff.database.database import Database
 from flagstaff.releases.judging import Verdict
 from flagstaff.releases.observer import Observer
 from flagstaff.releases.releases import Release
+from flagstaff.releases.watching import Watching
 
 
 @contextmanager
@@ -33,7 +36,8 @@ async def ignore(release: Release, verdict: Verdict, metrics: object) -> None:
 async def test_without_a_release_to_observe_it_asks_the_database_no_more_than_once_a_second(
     database: Database,
 ) -> None:
-    observer = Observer(database, "observer", ignore)
+    watching = Watching(database, lambda: datetime.now(UTC), monotonic)
+    observer = Observer(database, "observer", ignore, watching)
     with statements() as first:
         await observer.look_if_due()
     with statements() as then:

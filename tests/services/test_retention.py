@@ -1,8 +1,10 @@
 """The retention of histories: keeping them below a number of bytes, and the roll-up."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from secrets import token_urlsafe
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -15,6 +17,7 @@ from flagstaff.history.history_service import History
 from flagstaff.history.retention import MOST_USERS_SECONDS, USERS_SECONDS, HistoryRetention
 from flagstaff.history.store import batches, deletions
 from flagstaff.history.store.distinct_users import user_rollups
+from flagstaff.history.store.segments import CONTINUED_SIZE
 from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
 from tests.support.clock import Clock
@@ -292,3 +295,32 @@ async def test_a_failure_in_one_environment_does_not_affect_the_retention_of_the
     async with database.read_history() as connection:
         left = set((await connection.execute(sa.select(summaries.c.environment))).scalars())
     assert left == {damaged}
+
+
+async def test_instances_that_count_the_same_users_at_once_read_none_of_them_under_a_lock(
+    database: Database, clock: Clock, environments: list[Environment]
+) -> None:
+    history, seconds = History(database, clock), iter(range(10**6))
+    for size in (CONTINUED_SIZE, CONTINUED_SIZE, 5):  # batches may continue the last one, which is counted alone
+        records = [make_record(next(seconds), f"user-{number}") for number in range(size)]
+        await history.record(make_batch(environments[0].id, LAYOUT, *records))
+    clock.advance(hours=HOURS)
+    locking: set[Any] = set()
+    read_while_locked: list[str] = []
+
+    def note(connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if not database.is_postgresql or "FOR UPDATE" in statement:  # whoever writes to SQLite has its only writer
+            locking.add(connection)
+        if "segments.layout_id" in statement and connection in locking:
+            read_while_locked.append(statement)
+
+    engine = database._engines.history_writer.sync_engine
+    sa.event.listen(engine, "before_cursor_execute", note)
+    sa.event.listen(engine, "commit", locking.discard)
+    async with database.read_history() as connection:
+        (number,) = await user_rollups.find_due(connection, int(clock().timestamp()) // 3600)
+    instances = [HistoryRetention(database, clock, timedelta(days=90)) for _ in range(2)]
+    await asyncio.gather(*(each._count_users(number) for each in instances))
+    assert not read_while_locked
+    await instances[0].roll_up()
+    assert await count_uncounted(database, clock) == 0

@@ -27,6 +27,7 @@ from flagstaff.database.migrate import migrate
 from flagstaff.database.schema_state import current_revision, is_supported
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.evaluation.history.layout import Decider, LayoutFlag
+from flagstaff.evaluation.history.origins import Origin, Origins
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.flags_store import get_flag
@@ -37,12 +38,14 @@ from flagstaff.flags.targeting.rules_store import get_rule, list_rules
 from flagstaff.flags.targeting.segments_store import get_segment, list_segments
 from flagstaff.flags.variants import Variant
 from flagstaff.history.retention import HistoryRetention
+from flagstaff.history.store import event_segments
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.callers import add_requests
 from flagstaff.history.store.deletions import list_bytes
 from flagstaff.history.store.distinct_users.user_rollups import roll_up_users
 from flagstaff.history.store.distinct_users.user_sums import UserSums, sum_users
 from flagstaff.history.store.events import write_events
+from flagstaff.history.store.flag_counts import DAY
 from flagstaff.history.store.rollups import roll_up
 from flagstaff.history.store.sums import sum_by_interval
 from flagstaff.hooks.webhooks import Format, Webhook
@@ -54,13 +57,16 @@ from flagstaff.identity.second_factors.second_factors_store import find_totp, sa
 from flagstaff.identity.single_sign_on.identities import Identity
 from flagstaff.identity.single_sign_on.identities_store import create_identity, find_identity
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
+from flagstaff.projects.environments_store import list_retentions
 from flagstaff.projects.idempotency_store import claim
 from flagstaff.projects.members.invitations_store import create_invitation, list_invitations
 from flagstaff.projects.members.members import Role
 from flagstaff.projects.members.members_store import find_member, list_members
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects_store import find_project
-from flagstaff.releases.releases_store import find_release
+from flagstaff.projects.sdk_keys import KeyKind
+from flagstaff.releases.plans import Counts
+from flagstaff.releases.releases_store import create_release, find_release, get_release
 from flagstaff.serving.callers import Caller, SdkProtocol
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import (
@@ -72,6 +78,7 @@ from tests.support.builders import (
     make_invitation,
     make_member,
     make_project,
+    make_release,
     make_rule,
     make_segment,
     store_all,
@@ -81,7 +88,7 @@ from tests.support.newest_schema import describe_files, describe_migrated
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
-REVISIONS = [f"{number:04}" for number in range(1, 46)]
+REVISIONS = [f"{number:04}" for number in range(1, 57)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -204,15 +211,20 @@ async def summarise_by_minute(database: Database, environment_id: UUID) -> Count
     async with database.read_history() as connection:
         number = await find_environment_number(connection, environment_id)
         assert number is not None
-        sums = await sum_by_interval(connection, number, range(2**31 - 1), 1, max_cells=1000)
-    return Counter(
-        {
-            (minute, key, percentage, int(outcome)): times
-            for key, minutes in sums.take()
-            for minute, kinds in minutes
-            for (outcome, percentage, _), times in kinds
-        }
-    )
+        days, pending = tables.flag_counts.c, tables.summaries.c
+        ends = [
+            (await connection.execute(sa.select(sa.func.min(minute), sa.func.max(minute)))).one()
+            for minute in (days.start, pending.minute)
+        ]
+        known = [minute for each in ends for minute in each if minute is not None]
+        minutes = range(min(known), max(known) + DAY)  # their intervals are minutes
+        sums = await sum_by_interval(connection, number, minutes, minutes, max_cells=1000)
+    found: Counter[tuple[int, str, int, int]] = Counter()
+    for (key, _), minutes in sums.take():
+        for minute, kinds in minutes:
+            for (outcome, percentage, _), times in kinds:
+                found[minute, key, percentage, int(outcome)] += times
+    return found
 
 
 async def test_counts_survive_the_way_down_to_their_older_form_and_up_again(database: Database, store: Store) -> None:
@@ -267,7 +279,7 @@ async def count_users(database: Database, number: int) -> tuple[Any, ...]:
     day = make_record()[0] // (86_400 * 10**9)
     found = []
     for key in ("rollout", "ruled", "off"):
-        sums = UserSums(range(day, day + 1), 1)
+        sums = UserSums(range(day, day + 1), [day])
         async with database.read_history() as connection:
             await sum_users(connection, number, key, sums)
         found.append(sums.of_all())
@@ -679,6 +691,52 @@ async def test_webhooks_of_the_instance_belong_to_their_creators_and_projects_sh
         assert await find_webhook(connection, webhook.id) == webhook
 
 
+async def test_a_downgrade_that_would_keep_a_history_longer_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    account = make_account()
+    project = replace(make_project(account.id), history_retention_days=7)
+    environment = replace(make_environment(project.id), history_retention_days=3)
+    await store_all(database, account, project, environment)
+    with pytest.raises(Error, match=r"for how long 1 projects keep their history.*, for how long 1 environments"):
+        await migrate_store(store, "0051")
+    await migrate_store(store, "0051", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        found = await find_project(connection, project.id)
+        assert found is not None
+        assert found.history_retention_days is None
+        assert await list_retentions(connection) == {environment.id: None}
+
+
+async def test_a_downgrade_that_would_let_all_keys_count_for_a_release_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    account = make_account()
+    project = make_project(account.id)
+    environment = make_environment(project.id)
+    flag = make_flag(project_id=project.id, environment_id=environment.id)
+    await store_all(database, account, project, environment, flag)
+    place = {"project_id": project.id, "environment_id": environment.id, "flag_id": flag.id}
+    release = make_release(**place, counts=Counts.SERVER_KEYS)
+    async with database.transaction() as transaction:
+        await create_release(transaction.connection, release)
+        assert await get_release(transaction.connection, flag.id, release.id) == release
+    at = tables.microseconds(AT)
+    group = EventGroup(environment.id, [EventRow("errors", "ada", at, None, None)], {}, KeyKind.BROWSER)
+    async with database.write_history() as connection:
+        await write_events(connection, EventBatch(1, at, [group]))
+    with pytest.raises(Error, match=r"would drop that 1 releases count only what server keys send"):
+        await migrate_store(store, "0055")
+    await migrate_store(store, "0055", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        assert await get_release(connection, flag.id, release.id) == replace(release, counts=Counts.ALL)
+    async with database.read_history() as connection:
+        (found,) = (await event_segments.list_after(connection, 1, {"errors"}, after=0, last=1)).events
+    assert (found.unit, found.key_kind) == ("ada", None)
+
+
 async def test_releases_act_for_their_authors_without_the_token_after_a_downgrade(
     database: Database, store: Store
 ) -> None:
@@ -841,8 +899,30 @@ async def test_a_downgrade_that_would_drop_evaluations_of_single_flags_is_refuse
     assert len(await read(database, environment_id)) == 103
     await migrate_store(store, "0044", force=True)
     assert await read(database, environment_id) == before
+    await migrate_store(store)
+    assert await read(database, environment_id) == before
     counts = await summarise_by_minute(database, environment_id)
     assert sum(times for (_, key, *_), times in counts.items() if key == "rollout") == 102
+
+
+async def test_a_downgrade_that_would_send_events_again_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    async with database.write_history() as connection:
+        await connection.execute(tables.delivered_events.insert().values(environment_id=uuid4(), segment=7))
+    with pytest.raises(Error, match=r"would drop how far the events of 1 environments were sent"):
+        await migrate_store(store, "0046")
+    await migrate_store(store, "0046", force=True)
+    await migrate_store(store)
+
+
+async def test_origins_survive_a_downgrade_and_an_upgrade(database: Database, store: Store) -> None:
+    environment_id = uuid4()
+    origins = Origins([Origin(3, uuid4(), "ofrep", "first"), Origin(4, None, "evaluate", "first")], [0, 1])
+    await write(database, make_batch(environment_id, make_layout(), make_record(), make_record(1), origins=origins))
+    before = await read(database, environment_id)
+    assert [each.origin for each in before] == [*origins.known][::-1]
+    await migrate_store(store, "0046")
     await migrate_store(store)
     assert await read(database, environment_id) == before
 

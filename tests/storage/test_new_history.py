@@ -1,16 +1,20 @@
-"""A new history on PostgreSQL, which replaces one that lacks tables.
+"""A new history, which replaces one that lacks tables or its file.
 
 tests/processes/test_lost_tables.py has the same with servers.
 """
 
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import asyncpg
 import pytest
 
-from flagstaff.database.new_history import begin_new_schema
+from flagstaff.database.migrate import migrate
+from flagstaff.database.new_history import begin_new_history, begin_new_schema
+from flagstaff.database.sqlite.files import HISTORY_FILE
 from flagstaff.values.errors import Code, Error
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
@@ -72,7 +76,8 @@ async def test_a_new_history_is_as_the_first_start_makes_it(store: Store, operat
     assert await begin(store) is None
     assert await operator.fetch(_CATALOGUE) == catalogue
     assert [row["nspname"] for row in await operator.fetch(_SCHEMAS)] == ["history", "public"]
-    assert await operator.fetchval("SELECT nextval('history.segments_id_seq')") > NOW.timestamp() * 1000
+    for table in ("segments", "event_segments"):  # so that exports of either go on
+        assert await operator.fetchval(f"SELECT nextval('history.{table}_id_seq')") > NOW.timestamp() * 1000
 
 
 async def test_what_is_left_of_a_history_is_kept(store: Store, operator: asyncpg.Connection) -> None:
@@ -81,3 +86,13 @@ async def test_what_is_left_of_a_history_is_kept(store: Store, operator: asyncpg
     assert aside == "history_20261120t100000z"
     schemas = [row["nspname"] for row in await operator.fetch(_SCHEMAS)]
     assert schemas == ["history", aside, "public"]
+
+
+async def test_segments_in_a_new_file_have_higher_numbers_than_before(data_directory: Path) -> None:
+    await migrate(None, data_directory)
+    (data_directory / HISTORY_FILE).unlink()
+    assert await begin_new_history(data_directory, NOW) is None
+    with closing(sqlite3.connect(data_directory / HISTORY_FILE)) as connection:
+        numbers = dict(connection.execute("SELECT name, seq FROM sqlite_sequence"))
+    first = int(NOW.timestamp() * 1000)
+    assert (numbers["segments"], numbers["event_segments"]) == (first, first)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from structlog.testing import capture_logs
 
 from flagstaff.database.database import Database
-from flagstaff.database.sqlite.commit_numbers import count_lost, find_confirmed, forget_number, record_number
+from flagstaff.database.sqlite.commit_numbers import FOLDER, NumberRecord, count_lost, find_confirmed, forget_number
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.database.sqlite.open_files import LOG_BYTES, OpenFile
 from flagstaff.values.errors import Error
@@ -87,7 +88,7 @@ def test_a_number_that_cannot_be_read_is_not_known(tmp_path: Path, content: str)
 @pytest.mark.parametrize("is_synced", [True, False])
 def test_a_number_is_known_until_it_is_forgotten(tmp_path: Path, is_synced: bool) -> None:
     for number in (2**31 - 1, 7):
-        record_number(tmp_path, HISTORY_FILE, number, is_synced=is_synced)
+        NumberRecord(tmp_path, HISTORY_FILE, is_synced=is_synced)(number)
         assert find_confirmed(tmp_path, HISTORY_FILE) == number
     assert (tmp_path / "commits" / HISTORY_FILE).stat().st_mode & 0o777 == 0o600
     forget_number(tmp_path, HISTORY_FILE)
@@ -122,3 +123,17 @@ async def test_the_space_of_a_long_log_is_given_back(tmp_path: Path) -> None:
             assert log.stat().st_size == 0
         finally:
             await file.close()
+
+
+def test_a_number_that_cannot_be_written_is_logged_once_until_one_is_written_again(tmp_path: Path) -> None:
+    record = NumberRecord(tmp_path, HISTORY_FILE, is_synced=True)
+    for _ in range(2):
+        (tmp_path / FOLDER).write_text("in the place of the folder")
+        with capture_logs() as logs:
+            record(1)
+            record(2)
+        assert [each["event"] for each in logs] == ["commit_number_not_written"]
+        (tmp_path / FOLDER).unlink()
+        record(3)
+        assert find_confirmed(tmp_path, HISTORY_FILE) == 3
+        shutil.rmtree(tmp_path / FOLDER)

@@ -8,6 +8,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import aiosqlite
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.database.sqlite.connection_thread import BEGIN_TO_WRITE
+from flagstaff.database.sqlite.connection_thread import BEGIN_TO_WRITE, use_write_ahead_log
 from flagstaff.database.sqlite.driver import Connection, connect, create_engine
 
 STATEMENTS = [
@@ -145,6 +146,25 @@ async def test_a_transaction_begins_with_its_first_statement(connection: Connect
         await connection.cursor().execute("INSERT INTO numbers VALUES (1)")
         await connection.rollback()
         assert other.execute("SELECT count(*) FROM numbers").fetchone() == (0,)
+
+
+def test_connections_that_begin_a_write_ahead_log_at_once_wait_for_each_other(tmp_path: Path) -> None:
+    """SQLite refuses one of them at once, in one of thirty starts of two workers after a migration."""
+    at_once = 8
+    together = threading.Barrier(at_once)
+
+    def begin(path: Path) -> str:
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
+            together.wait()
+            use_write_ahead_log(database)
+            return str(database.execute("PRAGMA journal_mode").fetchone()[0])
+
+    with ThreadPoolExecutor(at_once) as threads:
+        for number in range(40):
+            path = tmp_path / f"{number}.sqlite"
+            with closing(sqlite3.connect(path)) as database:
+                database.execute("CREATE TABLE users (id)")
+            assert list(threads.map(begin, [path] * at_once)) == ["wal"] * at_once
 
 
 async def test_a_connection_for_reading_works_at_a_lower_priority(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects import Environment, Project, is_critical
 from flagstaff.projects.projects_store import create_project
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey
+from flagstaff.releases.plans import Step, WhenLate
+from flagstaff.releases.releases import Release, State
 from flagstaff.values.keys import new_sdk_key
 
 AT = datetime(2026, 11, 20, 10, 0, 0, 123456, tzinfo=UTC)
@@ -203,3 +205,36 @@ async def store_environment(database: Database) -> Environment:
     environment = make_environment(project.id)
     await store_all(database, account, project, environment)
     return environment
+
+
+def make_release(*steps: Step, **values: Any) -> Release:
+    """A release of these steps."""
+    release = Release(
+        id=uuid7(),
+        project_id=uuid7(),
+        environment_id=uuid7(),
+        flag_id=uuid7(),
+        name=None,
+        steps=steps,
+        guards=(),
+        thresholds=(),
+        false_alarm_rate=0.05,
+        when_late=WhenLate.RUN,
+        state=State.RUNNING,
+        reason=None,
+        author_id=None,
+        author_email=None,
+        token_id=None,
+        token_name=None,
+        lost_authority=False,
+        applied=(),
+        alarms=(),
+        counts_from=AT,
+        due_at=None,
+        paused_at=None,
+        ended_at=None,
+        mark=0,
+        created_at=AT,
+        updated_at=AT,
+    )
+    return replace(release, **values)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor, NumberedChange, ReleaseName, Scope, change_of
+from flagstaff.audit.changes import DELETED_ACCOUNT, Actor, NumberedChange, ReleaseName, Scope, change_of
 from flagstaff.audit.dashboard_links import change_page
+from flagstaff.audit.deleted_projects import TrailDeletion
 from flagstaff.comments.comments import Comment
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting.segments import Segment
@@ -22,6 +23,7 @@ from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.sessions.sessions import Session
 from flagstaff.metrics.metrics import Better, Kind, Metric
+from flagstaff.people.erasures import RequestedErasure
 from flagstaff.projects.members.invitations import Invitation
 from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.permissions import Permission
@@ -62,7 +64,10 @@ _BY_RELEASE, _BY_GUARD = (
     Actor(_ACCOUNT_ID, "ada@example.com", release=ReleaseName(_ID, "Checkout for everybody", guard))
     for guard in (None, "checkout-error")
 )
-_OF_ITSELF = ("release.step_applied", "release.step_skipped", "release.paused", "release.failed", "release.done")
+_OF_ITSELF = (
+    *("release.step_applied", "release.step_skipped", "release.paused", "release.failed", "release.done"),
+    *("release.unwatched", "release.watched"),
+)
 RESOURCES: dict[str, Any] = {
     "project": PROJECT,
     "environment": ENVIRONMENT,
@@ -120,6 +125,7 @@ RESOURCES: dict[str, Any] = {
         None,
         None,
     ),
+    "erasure": RequestedErasure(_ID, _PROJECT_ID, {"user_id": "5f0c8a1e2b9d4c7f8e6a3b1d9c2f4e70"}),
     "webhook": Webhook(
         _ID,
         _PROJECT_ID,
@@ -140,8 +146,21 @@ RESOURCES: dict[str, Any] = {
         "open", is_default=True, demands_second_factor=False, demands_second_factor_is_default=True
     ),
 }
+_OF_INSTANCE = {
+    "instance.webhook_previewed": Previewed(_ID, ("flag.*",), None, None, Format.STANDARD, examined=120),
+    "instance.trail_deleted": TrailDeletion(_PROJECT_ID, AT),
+}
 _ENDINGS = ("deleted", "removed", "revoked")
-_BEGINNINGS = ("created", "added", "joined", "registered", "token_created", "webhook_previewed")
+_BEGINNINGS = (
+    "created",
+    "added",
+    "joined",
+    "registered",
+    "token_created",
+    "webhook_previewed",
+    "trail_deleted",
+    "requested",
+)
 _ALTERED: dict[str, dict[str, Any]] = {
     "flag.toggled": {"enabled": True},
     "flag.updated": {"rollout_percentage": 50},
@@ -165,6 +184,7 @@ _ALTERED: dict[str, dict[str, Any]] = {
         "reason": "Checkout errors: 31 of 1,020 users with the flag and 9 of 1,004 without it had it. The evidence is "
         "45.2, and the threshold is 20.",
     },
+    "release.unwatched": {"unwatched_since": LATER},
     "release.cancelled": {"state": State.CANCELLED, "reason": "Cancelled by ada@example.com."},
     "release.failed": {"state": State.FAILED, "reason": "Step 2 could not be applied. The flag is archived."},
     "release.done": {"state": State.DONE, "step": 2},
@@ -224,8 +244,9 @@ def event_of(kind: str) -> Event:
         after = Session(_ID, _ACCOUNT_ID, "Firefox on Linux", "192.0.2.1", AT, AT, LATER)
     if kind in ("account.token_created", "account.token_deleted"):
         after = replace(RESOURCES["token"], project_id=None)
-    if kind == "instance.webhook_previewed":
-        after = Previewed(_ID, ("flag.*",), None, None, Format.STANDARD, examined=120)
+    after = _OF_INSTANCE.get(kind, after)
+    if kind == "account.deleted":
+        after = replace(after, email=DELETED_ACCOUNT)
     before = after
     if kind == "environment.reordered":
         before = EnvironmentOrder(_PROJECT_ID, ("production", "staging"))

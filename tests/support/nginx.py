@@ -14,7 +14,7 @@ DOCUMENTED_NAME = "flags.example.com"
 """The name of the server in the documented configuration."""
 PATH_PREFIX = "/tools/flags"
 """The path below which a server is that shares its host."""
-_DOCUMENTATION = Path(__file__).parents[2] / "docs" / "operations.md"
+_DOCUMENTATION = Path(__file__).parents[2] / "docs" / "operations" / "proxy.md"
 _START_SECONDS = 30
 _MISSING = "No nginx was found and none could be installed, which takes root and apt: its tests are left out."
 
@@ -73,7 +73,7 @@ class Nginx(Proxy):
 
 
 class DocumentedNginx(Proxy):
-    """The proxy of docs/operations.md, with its own port and a new certificate of an authority for a name."""
+    """The proxy of docs/operations/proxy.md, with its own port and a new certificate of an authority for a name."""
 
     def __init__(
         self, folder: Path, upstream_port: int, *replaced: tuple[str, str], name: str = DOCUMENTED_NAME

@@ -1,5 +1,6 @@
 """A real OpenID Connect provider in another process, and people who sign in at it."""
 
+import json
 import re
 import subprocess
 from html import unescape
@@ -51,9 +52,10 @@ class IdentityProvider:
             self._process = None
 
     async def set(self, **state: Any) -> None:
-        """Change what it returns: `people`, `claims`, `signing`, `hang`, `large`, or `rotate` its keys."""
+        """Change what it returns: `people`, `claims`, `nulls`, `signing`, `hang`, `large`, or `rotate` its keys."""
         async with open_client() as client:
-            (await client.post(f"{self.issuer}/test", json=state)).raise_for_status()
+            body = json.dumps(state)  # ASCII, also for half a character
+            (await client.post(f"{self.issuer}/test", content=body)).raise_for_status()
 
     async def answer(self, authorization_url: str, login: str) -> dict[str, str]:
         """Sign in as a person's browser does; return what the provider sends to the redirect URI."""

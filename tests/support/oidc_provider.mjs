@@ -13,8 +13,9 @@ console.info = console.warn = () => {}; // it warns that it is not for productio
 
 const [port, redirectUri, logoutUri] = process.argv.slice(2);
 const issuer = `http://127.0.0.1:${port}`;
-// What tests set: people by login, claims that replace those of ID tokens, how these are signed, answers that hang.
-let state = { people: {}, claims: {}, signing: 'good', hang: false, large: false };
+// What tests set: people by login, claims that replace those of ID tokens, names of claims that are null, how tokens
+// are signed, answers that hang.
+let state = { people: {}, claims: {}, nulls: [], signing: 'good', hang: false, large: false };
 let generation = 0;
 const keys = {};
 
@@ -71,6 +72,7 @@ provider.use(async (ctx, next) => {
   if (ctx.path === '/token' && ctx.body?.id_token) {
     const claims = { ...decodeJwt(ctx.body.id_token), ...state.claims };
     for (const [name, value] of Object.entries(claims)) if (value === null) delete claims[name];
+    for (const name of state.nulls) claims[name] = null;
     ctx.body = { ...ctx.body, id_token: await sign(claims) };
   }
 });

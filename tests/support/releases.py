@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
 from flagstaff.database.database import Database
-from flagstaff.history.store.event_segments import StoredEvent, unpack
+from flagstaff.history.store.event_segments import StoredEvent, kind_of, unpack
 from tests.support.api import Caller, Json, created, flag_path, project_path
 
 SECONDS = 30
@@ -118,5 +118,5 @@ async def list_stored(database: Database) -> list[StoredEvent]:
     """The events in the history, in the order in which they were stored."""
     segments = tables.event_segments.c
     async with database.read_history() as connection:
-        contents = await connection.execute(sa.select(segments.content).order_by(segments.id))
-        return [StoredEvent(*event) for content in contents.scalars() for event in unpack(content)]
+        rows = await connection.execute(sa.select(segments.content, segments.key_kind).order_by(segments.id))
+        return [StoredEvent(*event, kind_of(row)) for row in rows for event in unpack(row.content)]

@@ -22,6 +22,10 @@ _START_SECONDS = 30
 _STOP_SECONDS = 15
 
 
+def _hear_hangups() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup make test` ignores it, and so would the server
+
+
 class ServerProcess:
     """A server on a store. The context manager starts it on entry, and ends it on exit in any state."""
 
@@ -87,13 +91,18 @@ class ServerProcess:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def has_ended(self) -> bool:
+        """True if the process is not running any more."""
+        assert self._process is not None
+        return self._process.returncode is not None
+
     async def start(self) -> None:
         """Start it and return when it is ready."""
         await self.launch()
         async with asyncio.timeout(_START_SECONDS), open_client() as client:
             while not await self._is_ready(client):
-                assert self._process is not None
-                assert self._process.returncode is None, f"the server ended:\n{self.log}"
+                assert not self.has_ended, f"the server ended:\n{self.log}"
                 await asyncio.sleep(0.02)
 
     async def launch(self) -> None:
@@ -101,7 +110,9 @@ class ServerProcess:
         with self.log_file.open("ab") as log:
             if self._command is not None:
                 command, environ = self._command, self._environ
-                self._process = await asyncio.create_subprocess_exec(*command, stdout=log, stderr=log, env=environ)
+                self._process = await asyncio.create_subprocess_exec(
+                    *command, stdout=log, stderr=log, env=environ, preexec_fn=_hear_hangups
+                )
                 return
             self._process = ForkedProcess(
                 ["serve", *self._options], environ=self._environ, output=log, errors=log, open_files=self._open_files

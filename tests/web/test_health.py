@@ -40,7 +40,9 @@ async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff
         "applications-write",
     }
     tasks |= {"stream-keep-alive", "applications-write", "followers-check"}
-    tasks |= {"history-purge", "idempotency-purge", "account-purge", "last-seen", "clock", "disk"}
+    tasks |= {"history-purge", "idempotency-purge", "account-purge", "last-seen", "clock", "disk", "history-space"}
+    tasks |= {"signing-key", "erasures", "erasures-purge", "trail-purge", "deleted-accounts", "watching"}
+    tasks.add("trail-orders")
     tasks |= {"webhooks", "webhooks-purge", "notices", "notices-purge", "notifications", "stale-reminders"}
     tasks |= {"callers-write", "callers-streams", "callers-purge"}
     tasks |= {"events-collect", "events-write", "guards", "releases", "releases-purge", "thresholds"}

@@ -33,6 +33,7 @@ IN_TWO = ("copy_flags", "compare_environments")
 
 CHANGE_COMMENTS = "/api/projects/{project_id}/changes/{change_id}/comments"  # which outlive all but the project
 _FLAG = {"name": "Another", "key": "another"}
+_USER = {"user_id": "of-nobody"}
 # The body for each operation that has one.
 BODIES: dict[str, Json] = {
     "update_project": {"name": "Renamed"},
@@ -76,9 +77,12 @@ BODIES: dict[str, Json] = {
     "create_change_comment": {"text": "Why then?"},
     "update_comment": {"text": "Because."},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
+    "preview_erasure": _USER,
+    "export_user": _USER,
     "create_metric": {"key": "another", "name": "Another", "kind": "binary", "better": "down"},
     "update_metric": {"name": "Renamed"},
     "create_release": {"steps": [{"after_seconds": 3600, "changes": {"enabled": True}}]},
+    "preview_release_outlook": {"steps": [{"after_seconds": 3600, "changes": {"enabled": True}}]},
 }
 # These are for the author of the comment, or for the account that has subscribed.
 OF_OWN = {"update_comment": "comment_id", "delete_comment": "comment_id", "delete_subscription": "subscription_id"}
@@ -139,6 +143,7 @@ class Place:
         name = description["operationId"]
         production, staging = self.ids["env_id"], self.ids["other_id"]
         own = {
+            "erase_user": {**_USER, "confirmation": self.ids["confirmation"]},
             "restore_changes": {"changes": [self.ids["other_change_id"]]},
             "create_flags": {"name": "Third", "key": "third", "environments": [production]},
             "change_flags": {"flags": [self.ids["flag_id"]], "action": "add_tags", "tags": ["beta"]},
@@ -203,11 +208,17 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     changed_too = await owner.put(flag_path(third), json={"description": "Three steps."})
     of_change = f"/api/projects/{project['id']}/changes/{changed.headers['flagstaff-change']}/comments"
     comment = await owner.post(of_change, json={"text": "Two steps?"})
+    erasures = f"/api/projects/{project['id']}/erasures"
+    confirmation = (await owner.post(f"{erasures}/preview", json=_USER)).json()["confirmation"]
+    erasure = await owner.post(erasures, json={**_USER, "confirmation": confirmation})
+    confirmation = (await owner.post(f"{erasures}/preview", json=_USER)).json()["confirmation"]
     recorded = await record_evaluation(flagstaff, owner, project["sdk_key"], flag)
     measured = Measured("orders", RequestKind.COUNTER, "Orders", (), (Sample(WHOLE, 1.0, 1),))
     async with flagstaff.database.write_history() as connection:
         await add_measured(connection, UUID(flag["environment_id"]), [measured], flagstaff.foundation.now(), 1)
     ids = {
+        "erasure_id": erasure.json()["id"],
+        "confirmation": confirmation,
         "evaluation_id": recorded["id"],
         "webhook_id": webhook.json()["id"],
         "delivery_id": str(sent.inserted_primary_key[0]),

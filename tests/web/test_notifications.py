@@ -10,6 +10,8 @@ import sqlalchemy as sa
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
 from flagstaff.notifications.notifications_store import add_waiting, record_mail
+from flagstaff.releases import releases_store
+from flagstaff.releases.watching import TOLD_AFTER_SECONDS, Part, Watching
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
@@ -634,3 +636,31 @@ async def test_all_who_can_resume_a_release_are_told_that_its_author_lost_the_ri
     assert {each["Subject"] for each in mails} == {subject}
     assert "it acts for whoever resumes it" in text_of(mails[0])
     assert "because you made the release or can resume it" in text_of(mails[0])
+
+
+async def test_owners_and_the_author_are_told_that_a_release_cannot_be_watched_and_that_it_can_be_again(
+    flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await join(flagstaff, project, eve, "admin")
+    flag = await ada.create_flag(await ada.get_environment(project), key="mine")
+    release = await create_release(grace, flag, {"after_seconds": 3600, "changes": {"rollout_percentage": 5}})
+    await do_now(flagstaff, "notifications")
+    watching = Watching(flagstaff.database, clock, lambda: clock().timestamp())
+    watching.fail(UUID(release["id"]), Part.GUARDS, ValueError("a segment that cannot be read"))
+    clock.advance(seconds=TOLD_AFTER_SECONDS)
+    await watching.tell()
+    told = "[Flagstaff] mine: the release cannot be watched in production"
+    again = "[Flagstaff] mine: the release is watched again in production"
+    for subject in (told, again):
+        await deliver(flagstaff, clock)
+        mails = await read_new()
+        assert {(each["To"], each["Subject"]) for each in mails[-2:]} == {
+            ("ada@example.com", subject),
+            ("grace@example.com", subject),
+        }
+        if subject == told:
+            async with flagstaff.database.read() as connection:
+                present = await releases_store.find_release(connection, UUID(release["id"]))
+            assert present is not None
+            watching.succeed(present, Part.GUARDS)
+            await watching.tell()

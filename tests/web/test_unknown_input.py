@@ -26,7 +26,7 @@ JSON = {"content-type": "application/json"}
 UNKNOWN = "01a21f4e-f430-731a-8000-000000010000"
 OF_MAIL_PROGRAMS = "/auth/unsubscribe"
 IN_BACKGROUND = {"environment_looks", "instances", "notification_mails", "notification_positions", "notifications"}
-IN_BACKGROUND |= {"releases", "observed_releases"}
+IN_BACKGROUND |= {"releases", "counted_releases"}
 NO_LIMITS = {f"FLAGSTAFF_{name}_RATE_LIMIT": "off" for name in ("REGISTER", "LOGIN", "RESET", "API")}
 NO_OBJECTS = [b"{not json", b"[]", b'"text"', b"0", b"enabled=false", b"\xff", "{}".encode("utf-16")]
 

@@ -49,6 +49,17 @@ export function useChangePassword() {
   });
 }
 
+/** Deletes the account, and with it this session. */
+export function useDeleteOwnAccount() {
+  return useMutation({
+    mutationFn: async (proof: { current_password?: string }) => {
+      await ask(client.POST("/api/me/deletion", { body: proof }));
+      forgetEnvironments();
+      endSession("signed-out");
+    },
+  });
+}
+
 /** Signs out, also at the identity provider that the session came from, if it offers that. */
 export async function signOut(): Promise<void> {
   const logoutUrl = currentSession()?.logoutUrl;

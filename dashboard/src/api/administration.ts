@@ -19,6 +19,7 @@ export type AdministeredAccount = Schemas["AdministeredAccountOut"];
 export type AccountDetails = Schemas["AccountDetailsOut"];
 export type AccountUpdate = Schemas["AccountUpdate"];
 export type AdministeredProject = Schemas["AdministeredProjectOut"];
+export type DeletedProject = Schemas["DeletedProjectOut"];
 export type Instance = Schemas["InstanceOut"];
 export type InstanceSettings = Schemas["InstanceSettingsOut"];
 export type InstanceSettingsUpdate = Schemas["InstanceSettingsUpdate"];
@@ -26,9 +27,10 @@ export type InstanceSettingsUpdate = Schemas["InstanceSettingsUpdate"];
 const ACCOUNTS = "/api/admin/accounts";
 const ACCOUNT = `${ACCOUNTS}/{account_id}` as const;
 const PROJECTS = "/api/admin/projects";
+const DELETED = "/api/admin/deleted-projects";
 const INSTANCE = "/api/admin/instance";
 const SETTINGS = "/api/admin/settings";
-const ALL = [ACCOUNTS, ACCOUNT, PROJECTS, INSTANCE, SETTINGS, "/api/instances"] as const;
+const ALL = [ACCOUNTS, ACCOUNT, PROJECTS, DELETED, INSTANCE, SETTINGS, "/api/instances"] as const;
 
 /** The accounts whose address contains a text. */
 export function accountsQuery(email: string) {
@@ -42,6 +44,23 @@ export function accountQuery(accountId: string) {
 /** The projects of all accounts whose name contains a text. */
 export function allProjectsQuery(name: string) {
   return readParts(PROJECTS, {}, name ? { name } : {});
+}
+
+/** The deleted projects whose audit trail is kept. */
+export const deletedProjectsQuery = readParts(DELETED);
+
+/** Orders to delete the audit trail of a deleted project at once. */
+export function useDeleteTrail({ id, name }: DeletedProject) {
+  return useMutation({
+    mutationFn: () =>
+      ask(
+        client.POST(`${DELETED}/{deleted_project_id}/trail-deletion`, {
+          params: { path: { deleted_project_id: id } },
+          body: { name },
+        }),
+      ),
+    onSettled: useRefresh(),
+  });
 }
 
 export const instanceQuery = read(INSTANCE);
@@ -59,6 +78,15 @@ export function useUpdateAccount(account: AdministeredAccount) {
         body,
         (tag) => ask(client.PUT(ACCOUNT, { params, body, ...ifMatch(tag) })),
       ),
+    onSettled: useRefresh(),
+  });
+}
+
+/** Deletes an account, unless its state differs from the one that was shown. */
+export function useDeleteAccount(accountId: string) {
+  const params = { path: { account_id: accountId } };
+  return useMutation({
+    mutationFn: (tag: string | null) => ask(client.DELETE(ACCOUNT, { params, ...ifMatch(tag) })),
     onSettled: useRefresh(),
   });
 }

@@ -38,10 +38,10 @@ export function lastChangeQuery(path: EnvironmentPath, flagId: string) {
 }
 
 /** The numbers of changes to what decides an environment's flags, or one of them, in the intervals of a chart. */
-type Times = Pick<Summary, "since" | "until" | "interval">;
+type Times = Pick<Summary, "since" | "until" | "interval" | "tz">;
 
-export function changeSummaryQuery(path: EnvironmentPath, { since, until, interval }: Times, flagKey: string) {
-  const query = { since, until, interval, ...(flagKey !== "" && { flag_key: flagKey }) };
+export function changeSummaryQuery(path: EnvironmentPath, times: Times, flagKey: string) {
+  const query = { ...times, ...(flagKey !== "" && { flag_key: flagKey }) };
   return read(`${OF_ENVIRONMENT}/summary`, path, query);
 }
 

@@ -22,7 +22,10 @@ export function useCreateEnvironment(projectId: string) {
 
 export function useUpdateEnvironment(projectId: string, environmentId: string) {
   return useMutation({
-    mutationFn: ({ tag, ...body }: { name?: string; critical?: boolean } & Tagged) =>
+    mutationFn: ({
+      tag,
+      ...body
+    }: { name?: string; critical?: boolean; history_retention_days?: number | null } & Tagged) =>
       ask(client.PUT(`${BASE}/{env_id}`, { params: at(projectId, environmentId), body, ...ifMatch(tag) })),
     onSuccess: useRefresh(projectId),
   });

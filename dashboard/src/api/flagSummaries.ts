@@ -14,7 +14,7 @@ export function flagSummaryQuery(projectId: string, flagKey: string) {
   return queryOptions({
     queryKey: keyOf(SUMMARY, ids),
     queryFn: ({ signal }) => {
-      const params = { path: ids, query: { since: sinceOf("day", Date.now()) } };
+      const params = { path: ids, query: { since: sinceOf("day", Date.now(), "UTC") } };
       return ask(client.GET(SUMMARY, { params, signal }));
     },
     refetchInterval: REFRESH_MILLISECONDS,

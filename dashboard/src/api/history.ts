@@ -15,6 +15,7 @@ type EvaluationsPage = components["schemas"]["EvaluationsPageOut"];
 type FlagEvaluationsPage = components["schemas"]["FlagEvaluationsPageOut"];
 export type FlagInterval = components["schemas"]["FlagIntervalOut"];
 export type DistinctUsers = components["schemas"]["DistinctUsersOut"];
+export type Predecessor = components["schemas"]["PredecessorOut"];
 export type Summary = components["schemas"]["SummaryOut"];
 
 const SUMMARY_MILLISECONDS = 60_000;
@@ -26,12 +27,16 @@ export interface EvaluationFilter {
   readonly userId: string;
   readonly userEmail: string;
   readonly flagKey: string;
+  /** If not empty, the flag with the key that has this id, and not the one that has the key now. */
+  readonly flagId: string;
   readonly enabled: boolean | null;
   readonly variant: string;
   readonly ruleId: string;
   readonly period: Period;
   /** If not null, the history in this time, instead of the period. */
   readonly span: Span | null;
+  /** The time zone in which periods begin. */
+  readonly zone: string;
 }
 
 /** The part of a history that one request asks for. */
@@ -51,7 +56,11 @@ export interface Source<Page> {
 
 /** The evaluations of an environment. They have the result of the filter's flag only, and count all of them. */
 export function evaluationsOf(path: EnvironmentPath, filter: EvaluationFilter): Source<EvaluationsPage> {
-  const ofFlag = { answers: false, ...(filter.flagKey && { flag_key: filter.flagKey }) };
+  const ofFlag = {
+    answers: false,
+    ...(filter.flagKey && { flag_key: filter.flagKey }),
+    ...(filter.flagId && { flag_id: filter.flagId }),
+  };
   return {
     key: keyOf(EVALUATIONS, path, filter),
     load: (part, signal) => {
@@ -98,10 +107,10 @@ export function summaryQuery(
     queryFn: async ({ signal }) => {
       const load = async ([interval = "1d", ...longer]: readonly string[]): Promise<Summary> => {
         const query = {
-          since: sinceOf(period, Date.now()),
+          since: sinceOf(period, Date.now(), "UTC"), // whole hours until now
           interval,
           ...(flagKey !== undefined && { flag_key: flagKey }),
-          ...(total && { total }),
+          ...(total && { total, users: false }),
         };
         try {
           return await ask(client.GET(SUMMARY, { params: { path, query }, signal }));
@@ -131,7 +140,7 @@ function queryOf(filter: EvaluationFilter, { limit, cursor, since }: Part) {
   };
 }
 
-function boundsOf({ period, span }: EvaluationFilter) {
+function boundsOf({ period, span, zone }: EvaluationFilter) {
   if (span !== null) return { since: new Date(span.since).toISOString(), until: new Date(span.until).toISOString() };
-  return period === "all" ? {} : { since: sinceOf(period, Date.now()) };
+  return period === "all" ? {} : { since: sinceOf(period, Date.now(), zone) };
 }

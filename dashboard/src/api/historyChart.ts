@@ -19,18 +19,32 @@ export interface Charted {
   readonly withBefore: boolean;
 }
 
-/** Counts of one flag, or with an empty key of all together, in the time and, if wanted, in the period before it. */
-export function chartQuery(path: EnvironmentPath, flagKey: string, { period, span }: ChartTime, withBefore: boolean) {
+/** A key and, if not empty, an id: a flag that had the key before. An empty key means all flags together. */
+export interface ChartedFlag {
+  readonly flagKey: string;
+  readonly flagId?: string;
+}
+
+/** Counts of one flag, or of all together, in the time and, if wanted, in the period before it. */
+export function chartQuery(
+  path: EnvironmentPath,
+  { flagKey, flagId = "" }: ChartedFlag,
+  { period, span, zone }: ChartTime,
+  withBefore: boolean,
+) {
   return queryOptions({
-    queryKey: keyOf(SUMMARY, path, "chart", flagKey, span ?? period, withBefore),
+    queryKey: keyOf(SUMMARY, path, "chart", flagKey, flagId, span ?? period, zone, withBefore),
     queryFn: async ({ signal }): Promise<Charted> => {
       const load = async ([mostBars, ...fewer]: readonly number[]): Promise<Summary> => {
-        const { since, until, interval } = barTimes({ period, span }, Date.now(), withBefore, mostBars);
+        const { since, until, interval } = barTimes({ period, span, zone }, Date.now(), withBefore, mostBars);
         const query = {
           since: new Date(since).toISOString(),
           until: new Date(until).toISOString(),
           interval,
-          ...(flagKey === "" ? { total: true } : { flag_key: flagKey, users: false }),
+          tz: zone,
+          users: false,
+          ...(flagKey === "" ? { total: true } : { flag_key: flagKey }),
+          ...(flagId !== "" && { flag_id: flagId }),
         };
         try {
           return await ask(client.GET(SUMMARY, { params: { path, query }, signal }));

@@ -13,6 +13,6 @@ export function useRequestVerification() {
 
 export function useVerifyEmail() {
   return useMutation({
-    mutationFn: (token: string) => ask<unknown>(client.POST("/auth/verify-email", { body: { token } })),
+    mutationFn: (token: string) => ask<unknown>(client.POST("/api/me/email-verification/confirm", { body: { token } })),
   });
 }

@@ -13,6 +13,7 @@ type EvaluationsPage = components["schemas"]["EvaluationsPageOut"];
 export type AnswerChange = components["schemas"]["AnswerChangeOut"];
 
 const EVALUATIONS = "/api/projects/{project_id}/environments/{env_id}/evaluations";
+const EVENTS = "/api/projects/{project_id}/environments/{env_id}/events";
 const ANSWERS = "/api/projects/{project_id}/environments/{env_id}/answers";
 const ROWS = 15; // so that recorded results are found
 const RECORDS = 25;
@@ -128,4 +129,9 @@ export function changedInQuery(path: EnvironmentPath, { id, user_id, user_email,
 export function recordsQuery(path: EnvironmentPath, person: PersonSearch) {
   const query = { ...userOf(person), ...boundsOf(person.day), answers: false, limit: RECORDS };
   return readPages(EVALUATIONS, path, query);
+}
+
+/** The user's events of metrics in an environment, on a day or lately. */
+export function eventsQuery(path: EnvironmentPath, person: PersonSearch) {
+  return readPages(EVENTS, path, { ...userOf(person), ...boundsOf(person.day), limit: RECORDS });
 }

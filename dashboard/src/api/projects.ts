@@ -53,8 +53,12 @@ export function useUpdateProject(projectId: string) {
     mutationFn: ({
       tag,
       ...body
-    }: { name?: string; description?: string | null; shares_contents?: boolean } & Tagged) =>
-      ask(client.PUT(PROJECT, { params: at(projectId), body, ...ifMatch(tag) })),
+    }: {
+      name?: string;
+      description?: string | null;
+      shares_contents?: boolean;
+      history_retention_days?: number | null;
+    } & Tagged) => ask(client.PUT(PROJECT, { params: at(projectId), body, ...ifMatch(tag) })),
     onSuccess: keep,
   });
 }

@@ -16,6 +16,7 @@ export type NewRelease = Schemas["NewRelease"];
 export type Guard = Schemas["GuardOut"];
 export type Threshold = Schemas["ThresholdOut"];
 export type GuardAction = Guard["action"];
+export type CountedKeys = Release["counts"];
 export type Results = Schemas["ResultsOut"];
 export type MetricResult = Schemas["MetricResultOut"];
 export type ArmResult = Schemas["ArmResultOut"];
@@ -50,9 +51,10 @@ export function resultsQuery(path: FlagPath, release: Pick<Release, "id" | "stat
   };
 }
 
-/** The users of a release, with the counts of each, as CSV. */
+/** The users of a release, with the counts of each, as CSV that a spreadsheet can open without running formulas. */
 export function exportUsers(path: FlagPath, releaseId: string): Promise<Blob> {
-  return ask(client.GET(`${ONE}/users.csv`, { params: at(path, releaseId), parseAs: "blob" }));
+  const params = { ...at(path, releaseId), query: { form: "spreadsheet" as const } };
+  return ask(client.GET(`${ONE}/users.csv`, { params, parseAs: "blob" }));
 }
 
 export function useCreateRelease(path: FlagPath) {

@@ -111,26 +111,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/auth/verify-email": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Verify Email
-         * @description Verify the address of an account with the token from the mail. Once it is verified, nothing changes any more.
-         */
-        post: operations["verify_email"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/me": {
         parameters: {
             query?: never;
@@ -191,6 +171,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/email-verification/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify Email
+         * @description Verify the address of your account with the token from the mail, in a session of the account.
+         *
+         *     Whoever only reads the mail cannot do that, because somebody else may have registered the address. Once it is
+         *     verified, nothing changes any more.
+         */
+        post: operations["verify_email"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/password": {
         parameters: {
             query?: never;
@@ -208,6 +211,31 @@ export interface paths {
          *     belongs to a new session.
          */
         post: operations["change_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete Own Account
+         * @description Delete your account with its sessions, tokens, factors, memberships and invitations. It cannot be undone.
+         *
+         *     Each of your projects must have another owner, with room in the quota, and the instance another administrator:
+         *     otherwise the response, 409, lists what to hand over or to delete first. Releases that you have started pause. The
+         *     audit trail keeps what you did as done by "a deleted account" with its id; your address disappears from there within
+         *     about a minute, and can be registered again. A wrong password counts as a failed login.
+         */
+        post: operations["delete_own_account"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1051,7 +1079,9 @@ export interface paths {
         get: operations["get_environment"];
         /**
          * Update Environment
-         * @description Rename an environment, or set whether it is critical. Its key does not change.
+         * @description Rename an environment, or set whether it is critical or for how long it keeps its history.
+         *
+         *     Its key does not change.
          *
          *     Requires the permission `environments:write`. An access token without `project:read` gets only ids, keys and new secrets.
          */
@@ -1279,6 +1309,30 @@ export interface paths {
          *     Requires the permission `evaluations:read`.
          */
         get: operations["list_unknown_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Events
+         * @description List the events of metrics that applications have sent, such as those of a user.
+         *
+         *     A page searches some 200,000 events, in at most 20,000 batches: those of an hour if events arrive all the time.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["list_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2199,6 +2253,8 @@ export interface paths {
          * Resume Release
          * @description Resume a paused release. What others have changed meanwhile stays, until a step changes it.
          *
+         *     If the release has had the flag on and somebody has turned it off, turn it on first.
+         *
          *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["resume_release"];
@@ -2224,6 +2280,55 @@ export interface paths {
          *     Requires the permission `flags:write`. An access token without `flags:read` gets only ids, keys and new secrets.
          */
         post: operations["cancel_release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/outlook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Release Outlook
+         * @description How long the guards of a release would take to find harm, and what they could not find. Nothing is stored.
+         *
+         *     The body is that of a new release, which is checked as if it were created. `assumes` has numbers that stand in for
+         *     those that were seen.
+         *
+         *     Requires the permissions `flags:read` and `evaluations:read`.
+         */
+        post: operations["preview_release_outlook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}/outlook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Release Outlook
+         * @description How long the guards of a release take to find harm, from the step in force on, and what they cannot find.
+         *
+         *     It is computed from the users seen so far, and from the traffic of the last seven days.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["get_release_outlook"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2261,9 +2366,9 @@ export interface paths {
         };
         /**
          * Export Release Users
-         * @description The users of a release as CSV: when and how each was exposed, and what was counted of it for each metric.
+         * @description The users of a release as CSV: when and how each was exposed in each step, and what was counted there.
          *
-         *     A text that a spreadsheet would interpret as a formula starts with an apostrophe.
+         *     Numbers have decimal digits only.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -3243,7 +3348,8 @@ export interface paths {
          * Summarise Evaluations
          * @description Count how often each flag was on and off, by interval and reason.
          *
-         *     With `flag_key` and an interval of whole days, also count the users, in each interval and in all of them.
+         *     With `flag_key` and an interval of whole days, also count the users, in each interval and in all of them. A flag is
+         *     its id: one that was created under the key of a deleted one begins at 0.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -3266,6 +3372,8 @@ export interface paths {
         /**
          * Summarise Flag Evaluations
          * @description Count how often the flag with a key was on and off in each environment. The time is at most 31 days.
+         *
+         *     In an environment without such a flag, this is the one that had the key last.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -3318,6 +3426,110 @@ export interface paths {
         get: operations["get_evaluation"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/erasures/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Erasure
+         * @description Count what is stored about a user of the project's applications, and get a confirmation to erase it.
+         *
+         *     The confirmation is for this user, for ten minutes, and for one erasure. Nothing is changed.
+         *
+         *     Requires the permission `users:erase`.
+         */
+        post: operations["preview_erasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Erasures
+         * @description The erasures of a project, newest first; a thousand at most.
+         *
+         *     Requires the permission `users:erase`.
+         */
+        get: operations["list_erasures"];
+        put?: never;
+        /**
+         * Erase User
+         * @description Erase a user of the project's applications, in all environments, in the background.
+         *
+         *     Evaluations and events are made those of nobody, so that counts stay true. The user is deleted from releases, and
+         *     records that are still on their way are stored without the user. Later evaluations are recorded again. In the audit
+         *     trail, `[erased]` stands for the user in rules and segments as they were before and after changes, which can then
+         *     not be restored to these values. Rules and segments themselves stay as they are.
+         *
+         *     Requires the permission `users:erase`.
+         */
+        post: operations["erase_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/erasures/{erasure_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Erasure
+         * @description One erasure, and how far it has come.
+         *
+         *     Requires the permission `users:erase`.
+         */
+        get: operations["get_erasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/user-data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export User
+         * @description Return everything that is stored about a user of the project's applications, in one document.
+         *
+         *     That is evaluations with all results, events of metrics, and releases for which the user was counted. Whoever has
+         *     the id or the email is the user. The document is sent while it is read; if reading fails, it ends without its end.
+         *
+         *     Requires the permission `users:export`.
+         */
+        post: operations["export_user"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3480,7 +3692,16 @@ export interface paths {
          */
         put: operations["update_account"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete Account
+         * @description Delete an account of somebody else with its sessions, tokens, factors, memberships and invitations, immediately.
+         *
+         *     It cannot be undone. Each of its projects must have another owner, with room in the quota, and the instance another
+         *     administrator: otherwise the response, 409, lists what to hand over or to delete first. Releases that it has started
+         *     pause. The audit trail keeps what it did as done by "a deleted account" with its id; its address disappears from
+         *     there within about a minute, and can be registered again.
+         */
+        delete: operations["delete_account"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3540,6 +3761,50 @@ export interface paths {
          * @description Join a project of this instance. The project's audit trail shows it as `member.joined`.
          */
         post: operations["join_project"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/deleted-projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Deleted Projects
+         * @description The deleted projects whose audit trail is still kept, the last deleted first.
+         */
+        get: operations["list_deleted_projects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/deleted-projects/{deleted_project_id}/trail-deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete Trail
+         * @description Delete the audit trail of a deleted project at once, in the background. It cannot be undone.
+         *
+         *     The project's name confirms it. The instance's trail records the order, with the project's id and without its name.
+         *     Another order changes nothing. Messages about the project that webhooks of the instance have not been sent yet are
+         *     not sent any more.
+         */
+        post: operations["delete_trail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3771,6 +4036,12 @@ export interface components {
             /** @description When the token was last used, accurate to a few minutes. */
             last_used_at: string | null;
         };
+        /** @description The deletion of your account, with a proof. */
+        AccountDeletion: {
+            /** @description Your password; alternatively, send a `code` of your authenticator app. An account that signs in at an identity provider needs neither in the first ten minutes of a session. */
+            current_password?: string | null;
+            code?: string | null;
+        };
         /** @description An account with its sessions, newest first. */
         AccountDetailsOut: {
             /** Format: uuid */
@@ -3977,10 +4248,12 @@ export interface components {
             users: number;
             users_with_events: number;
             events: number;
-            /** @description The share of the users with an event, of a binary metric. */
+            /** @description The share of the users with an event, of a binary metric, among those without an event in an earlier step. Of several steps, it is standardised: each step's rate, weighted alike in all arms. */
             rate: number | null;
-            /** @description The mean per user, of a count or a value. */
+            /** @description The mean per user, of a count or a value. Of several steps, standardised as the rate. */
             mean: number | null;
+            /** @description The mean of the numbers as they are cut off, which decides; null if none is cut off. */
+            cut_mean: number | null;
             /** @description The rate divided by the control's, with all steps together. */
             ratio: components["schemas"]["IntervalOut"] | null;
             /** @description The mean minus the control's, with all steps together. */
@@ -4005,6 +4278,36 @@ export interface components {
             /** @description Only these flags; by default the first ones of these environments, by key. */
             flag_keys?: string[] | null;
         };
+        /** @description A release that might be created. */
+        AskedOutlook: {
+            name?: string | null;
+            steps: components["schemas"]["StepBody"][];
+            /** @default [] */
+            guards?: components["schemas"]["GuardBody"][];
+            /** @default [] */
+            thresholds?: components["schemas"]["ThresholdBody"][];
+            /**
+             * @description The maximum probability that any guard acts on a harmless flag.
+             * @default 0.05
+             */
+            false_alarm_rate?: number;
+            /**
+             * @description Whether a step whose time has passed in an outage is applied late, or skipped.
+             * @default run
+             */
+            when_late?: components["schemas"]["WhenLate"];
+            /**
+             * @description What happens when users are not split as the steps ask. Guards go on watching: then they act if the evidence reaches the threshold with the planned shares and with the observed ones.
+             * @default pause
+             */
+            split_action?: components["schemas"]["GuardAction"];
+            /**
+             * @description Whose evaluations and events count: those of all SDK keys, or only those of keys of the kind `server`. Anybody can read a key of the kind `browser`, and send evaluations and events of chosen users with it.
+             * @default all
+             */
+            counts?: components["schemas"]["CountedKeys"];
+            assumes?: components["schemas"]["Assumptions"];
+        };
         /**
          * @description An aspect in which the flags with one key can differ. Only what decides evaluations counts.
          *
@@ -4013,6 +4316,19 @@ export interface components {
          * @enum {string}
          */
         Aspect: "environments" | "state" | "rules" | "rollout" | "variants" | "prerequisites";
+        /** @description What is assumed of users without the flag, instead of what was seen. */
+        AssumedMetric: {
+            metric: string;
+            rate?: number;
+            mean?: number;
+            deviation?: number;
+        };
+        /** @description What is assumed instead of what was seen. */
+        Assumptions: {
+            users_per_day?: number;
+            /** @default [] */
+            metrics?: components["schemas"]["AssumedMetric"][];
+        };
         /** @description An attempt at a delivery. */
         AttemptOut: {
             /**
@@ -4040,6 +4356,22 @@ export interface components {
             id: string | null;
             email: string;
         };
+        /** @description What is known of users without the flag. */
+        BasisOut: {
+            /**
+             * @description The users of the release without the flag, the latest users of the flag with their events in at most a day, or the request.
+             * @enum {string}
+             */
+            source: "release" | "events" | "given";
+            /** @description The users with an event who were seen. */
+            users: number;
+            /** @description The share of the users with an event. */
+            rate: number | null;
+            /** @description The mean of a count per user, or of the values of users who have any. */
+            mean: number | null;
+            /** @description The standard deviation of the same numbers. */
+            deviation: number | null;
+        };
         /** @description An operation that made several changes in one step; they follow one another in every list. */
         BatchOut: {
             /** Format: uuid */
@@ -4057,6 +4389,15 @@ export interface components {
         BegunOut: {
             authorization_url: string;
             binding: string;
+        };
+        /** @description What was sent with public SDK keys, of the kind `browser`, which anybody can read and use. */
+        BrowserKeysOut: {
+            /** @description Evaluations of the flag that say something about the release. */
+            evaluations: number;
+            /** @description Events of its metrics, of all users. */
+            events: number;
+            /** @description Whether they count. If not, because `counts` of the release is `server_keys`, the numbers contain what was sent with keys whose kind an earlier version did not record. */
+            count: boolean;
         };
         /** @description The action, and the flags. */
         BulkBody: {
@@ -4159,7 +4500,7 @@ export interface components {
             changes: components["schemas"]["ChangeOut"][];
         };
         /** @enum {string} */
-        ChangeAction: "project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted";
+        ChangeAction: "project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.unwatched" | "release.watched" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "erasure.requested" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted";
         /** @description One change: `before` is null for a creation, `after` for a deletion. */
         ChangeOut: {
             id: string;
@@ -4193,17 +4534,22 @@ export interface components {
         ChangeSummaryOut: {
             /**
              * Format: date-time
-             * @description Rounded down to a whole interval.
+             * @description Rounded down to a whole interval in the time zone.
              * @example 2026-11-20T10:00:00.123456Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Rounded up to a whole interval.
+             * @description Rounded up to a whole interval in the time zone.
              * @example 2026-11-20T10:00:00.123456Z
              */
             until: string;
             interval: string;
+            /**
+             * @description The time zone in which days begin.
+             * @example Europe/Berlin
+             */
+            tz: string;
             intervals: components["schemas"]["ChangesIntervalOut"][];
         };
         /** @description A flag whose result changed, as a list of a user's changes has it. */
@@ -4475,6 +4821,11 @@ export interface components {
             fingerprint: string;
             alterations: components["schemas"]["CopyAlterationOut"][];
         };
+        /**
+         * @description The SDK keys whose evaluations and events count for a release: anybody can use those of pages.
+         * @enum {string}
+         */
+        CountedKeys: "all" | "server_keys";
         /** @description A new key, with its text, which is shown only here. */
         CreatedSdkKeyOut: {
             /** Format: uuid */
@@ -4541,6 +4892,19 @@ export interface components {
             rule_id: string | null;
             rule_name: string | null;
         };
+        /** @description A deleted project whose audit trail is still kept. */
+        DeletedProjectOut: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            deleted_at: string;
+            /** @description When an administrator ordered to delete its audit trail at once. It is being deleted until the project is not listed any more. Null if it is kept for `FLAGSTAFF_DELETED_PROJECT_TRAIL_DAYS`. */
+            trail_deletion_ordered_at: string | null;
+        };
         /** @description Some deliveries, newest first. */
         DeliveriesPageOut: {
             items: components["schemas"]["DeliveryOut"][];
@@ -4601,8 +4965,20 @@ export interface components {
         DistinctUsersOut: {
             on: number;
             off: number;
-            /** @description The relative standard error of both numbers; 0 if they are exact. */
+            /** @description The relative standard error of the numbers; 0 if they are exact. */
             error: number;
+            /** @description The users of each variant, if any got one. */
+            variants?: {
+                [key: string]: number;
+            } | null;
+            /** @description The users for whom each rule matched, by its id. Records name the rules of flags that have variants, prerequisites, conditions or percentages. */
+            rules?: {
+                [key: string]: number;
+            } | null;
+            /** @description The users for whom a rule matched whose id is not recorded, by the reason. */
+            reasons?: {
+                [key: string]: number;
+            } | null;
         };
         /** @description The link in a mail. */
         EmailVerificationLink: {
@@ -4634,6 +5010,8 @@ export interface components {
             created_at: string;
             /** @description Whether the dashboard warns before changes. Unless it is set, environments with the key production or prod are critical. */
             critical: boolean;
+            /** @description For how many days evaluations and events are kept; null if as long as in the project. */
+            history_retention_days: number | null;
         };
         /** @description The environments of a project in an order. */
         EnvironmentOrder: {
@@ -4657,6 +5035,8 @@ export interface components {
             created_at: string;
             /** @description Whether the dashboard warns before changes. Unless it is set, environments with the key production or prod are critical. */
             critical: boolean;
+            /** @description For how many days evaluations and events are kept; null if as long as in the project. */
+            history_retention_days: number | null;
             /** Format: uuid */
             project_id: string;
         };
@@ -4667,12 +5047,63 @@ export interface components {
             name?: string;
             key?: string;
             critical?: boolean;
+            /** @description Evaluations and events that are older are deleted within minutes. At most what the server keeps; null if as long as in the project. */
+            history_retention_days?: number | null;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
             readonly id?: unknown;
             /** @description Accepted and ignored. */
             readonly project_id?: unknown;
+        };
+        /** @description An erasure. The user is known by keyed digests only. */
+        ErasureOut: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            project_id: string;
+            /** @description By `user_id` and `user_email`, as far as they were given. */
+            digests: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            requested_at: string;
+            finished_at: string | null;
+            /** @description `history`: evaluations, events and releases. `clickhouse`: the copy. `freed_space`: what was deleted and still stands in SQLite's files. `done`: all of these. */
+            stage: components["schemas"]["Stage"];
+            /** @description Why it does not go on; it is tried again every minute. */
+            problem: string | null;
+            /** @description Evaluations that are now those of nobody. */
+            evaluations: number;
+            /** @description Events that are now those of nobody. */
+            events: number;
+            /** @description Releases from whose users this one was deleted. */
+            release_users: number;
+            /** @description Changes of rules and segments in whose states the user was replaced by a marker. */
+            changes: number;
+            remains: components["schemas"]["RemainsOut"][];
+        };
+        /** @description The records that an erasure would make those of nobody, and the confirmation for it. */
+        ErasurePreviewOut: {
+            found: components["schemas"]["FoundRecordsOut"][];
+            /** @description Changes of rules and segments in the audit trail in whose states the user is. */
+            changes: number;
+            /** @description True if the preview has ended early: there are at least so many. */
+            more_changes: boolean;
+            /** @description Rules and segments that name the user now. Empty for an access token without `flags:read` and `project:read`. */
+            named_by: components["schemas"]["NamedByOut"][];
+            /** @description True if there may be more. */
+            more_named_by: boolean;
+            remains: components["schemas"]["RemainsOut"][];
+            confirmation: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            expires_at: string;
         };
         /** @description The environment whose flags are evaluated, and the user. */
         EvaluateBody: {
@@ -4772,7 +5203,7 @@ export interface components {
             } | null;
         };
         /** @enum {string} */
-        EventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "*";
+        EventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.unwatched" | "release.watched" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "erasure.requested" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "erasure.*" | "webhook.*" | "*";
         /** @description Events of an environment. */
         EventsBody: {
             /** @description The key of an environment of the project. */
@@ -4855,6 +5286,15 @@ export interface components {
         /** @description The results of which to find the causes. */
         FindCauses: {
             results: components["schemas"]["ChangedResult"][];
+        };
+        /** @description A harm, and how long it takes to find it. About two of three such releases have found it by then. */
+        FindOut: {
+            /** @description A ratio of rates, or a difference of means. */
+            effect: number;
+            /** @description The users of all groups; null if it is never found. */
+            users: number | null;
+            /** @description Null if it takes more than a year, or if the traffic is not known. */
+            days: number | null;
         };
         /** @description A flag that might be saved, with all of its rules. It stands in for the saved flag with the same key. */
         FlagDraft: {
@@ -4991,7 +5431,7 @@ export interface components {
             variants?: {
                 [key: string]: number;
             } | null;
-            /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet. */
+            /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet, and for days that do not begin at midnight UTC, by which users are counted. */
             distinct_users?: components["schemas"]["DistinctUsersOut"] | null;
         };
         /** @description A flag of one environment. */
@@ -5085,7 +5525,7 @@ export interface components {
             /** @enum {string} */
             sort?: "name" | "changed" | "evaluated";
         };
-        /** @description The evaluations of the flags with a key, by environment. */
+        /** @description The evaluations of the flag with a key, by environment. */
         FlagSummaryOut: {
             /**
              * Format: date-time
@@ -5151,6 +5591,19 @@ export interface components {
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
         };
+        /** @description The records of a user in an environment. */
+        FoundRecordsOut: {
+            /** Format: uuid */
+            environment_id: string;
+            evaluations: number;
+            events: number;
+            /** @description The releases for which the user was counted. */
+            release_users: number;
+            /** @description The attributes that were kept with these evaluations, and are deleted, the most frequent first; 50 at most. */
+            attributes: components["schemas"]["KeptAttributeOut"][];
+            /** @description True if the preview has ended early: there are at least so many. */
+            more: boolean;
+        };
         /**
          * @description The action of a guard whose evidence reaches the threshold.
          * @enum {string}
@@ -5161,16 +5614,32 @@ export interface components {
             metric: string;
             action: components["schemas"]["GuardAction"];
             /**
-             * @description The share by which it may be worse: 0.1 tolerates a ratio of 1.1.
+             * @description The share by which it may be worse: 0.1 tolerates a ratio of 1.1, and of a count or a value a tenth of the size of the control's mean; there it must be below 1.
              * @default 0
              */
             tolerates?: number;
+            /**
+             * @description The difference by which the mean of a count or a value may be worse, in the metric's unit. For a mean near zero, of which `tolerates` would be a share.
+             * @default 0
+             */
+            tolerates_amount?: number;
         };
         /** @description A guard. */
         GuardOut: {
             metric: string;
             action: components["schemas"]["GuardAction"];
             tolerates: number;
+            tolerates_amount: number;
+        };
+        /** @description What a guard finds in each step that divides users, from the one in force on. */
+        GuardOutlookOut: {
+            metric: string;
+            name: string;
+            kind: components["schemas"]["MetricKind"];
+            words: string;
+            /** @description Null if too little is known. */
+            basis: components["schemas"]["BasisOut"] | null;
+            steps: components["schemas"]["StepOutlookOut"][];
         };
         /** @description An event that does not count, and why. */
         IgnoredEvent: {
@@ -5205,7 +5674,7 @@ export interface components {
             complete: boolean;
         };
         /** @enum {string} */
-        InstanceEventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "account.registered" | "account.email_verified" | "account.password_changed" | "account.password_reset" | "account.session_ended" | "account.totp_enabled" | "account.totp_disabled" | "account.passkey_added" | "account.passkey_removed" | "account.recovery_code_used" | "account.recovery_codes_renewed" | "account.two_factor_reset" | "account.token_created" | "account.token_deleted" | "account.taken_over" | "account.promoted" | "account.demoted" | "account.deactivated" | "account.reactivated" | "instance.updated" | "instance.webhook_previewed" | "instance.lagging" | "instance.recovered" | "history.behind" | "history.recovered" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "account.*" | "instance.*" | "history.*" | "*";
+        InstanceEventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.unwatched" | "release.watched" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.updated" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "erasure.requested" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "account.registered" | "account.email_verified" | "account.password_changed" | "account.password_reset" | "account.session_ended" | "account.totp_enabled" | "account.totp_disabled" | "account.passkey_added" | "account.passkey_removed" | "account.recovery_code_used" | "account.recovery_codes_renewed" | "account.two_factor_reset" | "account.token_created" | "account.token_deleted" | "account.taken_over" | "account.promoted" | "account.demoted" | "account.deactivated" | "account.reactivated" | "account.deleted" | "instance.updated" | "instance.webhook_previewed" | "instance.trail_deleted" | "instance.lagging" | "instance.recovered" | "history.behind" | "history.recovered" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "erasure.*" | "webhook.*" | "account.*" | "instance.*" | "history.*" | "*";
         /** @description The size of this instance, its quotas, and its health. */
         InstanceOut: {
             version: string;
@@ -5330,6 +5799,11 @@ export interface components {
             expires_at: string;
             sent_at: string | null;
         };
+        /** @description An attribute that was kept with evaluations of the user. */
+        KeptAttributeOut: {
+            name: string;
+            evaluations: number;
+        };
         /** @description The lease of an instance, which shows whether it is in touch with the others. */
         LeaseOut: {
             /**
@@ -5365,6 +5839,8 @@ export interface components {
             changes_behind: number | null;
             /** @description How old the first of these changes is; 0 if there is none. */
             seconds_behind: number | null;
+            /** @description Whether it has the same secret key as the one that has answered. If not, sessions from one are refused by the other: set `FLAGSTAFF_SECRET_KEY` to the same key in all of them. */
+            same_secret_key: boolean | null;
             load: components["schemas"]["LoadOut"] | null;
         };
         /** @description The load of the instance: the rates and the lag over three seconds, up to six seconds before its report. */
@@ -5484,6 +5960,10 @@ export interface components {
             warning: boolean;
             acted_at: string | null;
             words: string;
+            /** @description What the guard waits for before it can find anything, such as more users; null if it can. */
+            waits: string | null;
+            /** @description On each arm but the control, in their order. */
+            verdicts: components["schemas"]["VerdictOut"][];
             arms: components["schemas"]["ArmResultOut"][];
             steps: components["schemas"]["StepResultOut"][];
         };
@@ -5518,6 +5998,20 @@ export interface components {
             asked_at: string;
             /** @description Whether it exists and is archived. */
             archived: boolean;
+        };
+        /** @description A rule or a segment that names the user now, and stays as it is until you change it. */
+        NamedByOut: {
+            /** @enum {string} */
+            kind: "rule" | "segment";
+            /** Format: uuid */
+            id: string;
+            /** @description The key of the rule's flag, or of the segment. */
+            key: string;
+            /** @description Null for a segment, as `flag_id`. */
+            environment_id: string | null;
+            flag_id: string | null;
+            /** @description The attributes with which it compares the user's id or email. */
+            attributes: string[];
         };
         /** @description A new rule for the users who meet its conditions. An empty list of them means everyone. */
         NewAttributesRule: {
@@ -5584,6 +6078,14 @@ export interface components {
              * @default false
              */
             all_off?: boolean;
+        };
+        /** @description A user to erase, and the confirmation that the preview has given. */
+        NewErasure: {
+            /** @description The id, exactly as in contexts. */
+            user_id?: string | null;
+            /** @description The email, ignoring case. */
+            user_email?: string | null;
+            confirmation: string;
         };
         /** @description A new flag. Its key cannot be changed later. */
         NewFlag: {
@@ -5756,6 +6258,16 @@ export interface components {
              * @default run
              */
             when_late?: components["schemas"]["WhenLate"];
+            /**
+             * @description What happens when users are not split as the steps ask. Guards go on watching: then they act if the evidence reaches the threshold with the planned shares and with the observed ones.
+             * @default pause
+             */
+            split_action?: components["schemas"]["GuardAction"];
+            /**
+             * @description Whose evaluations and events count: those of all SDK keys, or only those of keys of the kind `server`. Anybody can read a key of the kind `browser`, and send evaluations and events of chosen users with it.
+             * @default all
+             */
+            counts?: components["schemas"]["CountedKeys"];
         };
         /** @description A new rule. If several rules match, the one with the highest priority gives the reason. */
         NewRule: components["schemas"]["NewAttributesRule"] | components["schemas"]["NewEmailDomainRule"] | components["schemas"]["NewSegmentRule"] | components["schemas"]["NewUserEmailRule"] | components["schemas"]["NewUserIdRule"];
@@ -5832,15 +6344,20 @@ export interface components {
         };
         /** @description A token to create. */
         NewToken: {
+            /** @description Your password; alternatively, send a `code` of your authenticator app. An account that signs in at an identity provider needs neither in the first ten minutes of a session. */
+            current_password?: string | null;
+            code?: string | null;
             name: string;
             permissions: components["schemas"]["Permission"][];
             /** @description The ids of the environments in which the token may be used; by default in all. */
             environments?: string[] | null;
             /** @description When the token expires; by default never. */
             expires_at?: string | null;
-            /** @description Your password; alternatively, send a `code` of your authenticator app. An account that signs in at an identity provider needs neither in the first ten minutes of a session. */
-            current_password?: string | null;
-            code?: string | null;
+        };
+        /** @description The confirmation of the order. */
+        NewTrailDeletion: {
+            /** @description The name of the deleted project. */
+            name: string;
         };
         /** @description A new rule for the user with an email. */
         NewUserEmailRule: {
@@ -6011,6 +6528,12 @@ export interface components {
          * @enum {string}
          */
         Operator: "in" | "not_in" | "starts_with" | "ends_with" | "contains" | "eq" | "gt" | "gte" | "lt" | "lte" | "before" | "after" | "semver_eq" | "semver_gt" | "semver_gte" | "semver_lt" | "semver_lte" | "in_network" | "matches";
+        /** @description How long the guards of a release take. */
+        OutlookOut: {
+            /** @description The users who evaluate the flag in a day: on average over the last seven days, or as given. */
+            users_per_day: number | null;
+            guards: components["schemas"]["GuardOutlookOut"][];
+        };
         /** @description Your account, and what it may do. */
         OwnAccountOut: {
             /** Format: uuid */
@@ -6090,7 +6613,7 @@ export interface components {
          * @description A permission that a role can include.
          * @enum {string}
          */
-        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "comments:write" | "comments:moderate" | "keys:read" | "keys:rotate" | "webhooks:read" | "webhooks:write" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
+        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "users:export" | "users:erase" | "audit:read" | "comments:write" | "comments:moderate" | "keys:read" | "keys:rotate" | "webhooks:read" | "webhooks:write" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
         /** @description A pinned chart. */
         PinnedChartOut: {
             /** Format: uuid */
@@ -6182,7 +6705,7 @@ export interface components {
             more_flags: boolean;
             environments: components["schemas"]["PlaygroundEnvironmentOut"][];
         };
-        /** @description A moment: the evidence of each metric, in their order, and the users exposed with each arm until then. */
+        /** @description A moment: the evidence of each metric, and the users exposed until then with each of the `arms`. */
         PointOut: {
             /**
              * Format: date-time
@@ -6191,6 +6714,20 @@ export interface components {
             at: string;
             evidence: number[];
             users: number[];
+        };
+        /** @description A deleted flag that had the key of another before it, and how often it was on and off in all intervals. */
+        PredecessorOut: {
+            flag_key: string;
+            /** @description null if an earlier release has counted it, which did not store the id. */
+            flag_id: string | null;
+            on: number;
+            off: number;
+            /**
+             * Format: date-time
+             * @description The start of the last interval in which it was evaluated.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            last: string;
         };
         /** @description Another flag of the environment that must be on, or off, or on with one of some variants. */
         PrerequisiteBody: {
@@ -6349,6 +6886,8 @@ export interface components {
             sdk_key: string | null;
             /** @description Whether webhooks of the whole instance have the contents of the project's changes. */
             shares_contents: boolean;
+            /** @description For how many days evaluations and events are kept, in environments without days of their own; null if as long as the server keeps any. */
+            history_retention_days: number | null;
             /**
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
@@ -6377,6 +6916,8 @@ export interface components {
             sdk_key: string | null;
             /** @description Whether webhooks of the whole instance have the contents of the project's changes. */
             shares_contents: boolean;
+            /** @description For how many days evaluations and events are kept, in environments without days of their own; null if as long as the server keeps any. */
+            history_retention_days: number | null;
             /**
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
@@ -6393,6 +6934,8 @@ export interface components {
             name?: string;
             description?: string | null;
             shares_contents?: boolean;
+            /** @description Evaluations and events that are older are deleted within minutes. At most the server's days; null for as many as the server's. */
+            history_retention_days?: number | null;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
             /** @description Accepted and ignored. */
@@ -6412,6 +6955,30 @@ export interface components {
          * @enum {string}
          */
         Reason: "on_for_everyone" | "off_for_everyone" | "unchanged" | "not_evaluated";
+        /** @description An event. If flags are sticky by an attribute, it has another item for the attribute's value. */
+        RecordedEventOut: {
+            /** Format: uuid */
+            id: string;
+            metric: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            occurred_at: string;
+            /** @description The event's `user_id`, or else its `user_email` in lower case; empty if the user was erased. */
+            identifier: string;
+            /** @description The attribute whose value `identifier` is; null if that is the user. */
+            attribute: string | null;
+            /** @description The kind of the SDK key with which it was sent; null if an earlier version has stored it. */
+            key_kind: components["schemas"]["SdkKeyKind"] | null;
+            value: number | null;
+        };
+        /** @description Some events, those that were stored last first. A short or empty page is not necessarily the last. */
+        RecordedEventsPageOut: {
+            items: components["schemas"]["RecordedEventOut"][];
+            /** @description The cursor of the next page; null if there is none. */
+            next_cursor: string | null;
+        };
         /** @description Recovery codes, each of which works once. They cannot be read again. */
         RecoveryCodesOut: {
             /**
@@ -6468,6 +7035,8 @@ export interface components {
             thresholds: components["schemas"]["ThresholdOut"][];
             false_alarm_rate: number;
             when_late: components["schemas"]["WhenLate"];
+            split_action: components["schemas"]["GuardAction"];
+            counts: components["schemas"]["CountedKeys"];
             /** @enum {string} */
             state: "scheduled" | "running" | "paused" | "done" | "stopped" | "cancelled" | "failed";
             /** @description Why it is paused, stopped, cancelled or failed. */
@@ -6479,6 +7048,8 @@ export interface components {
             /** @description When the next step is due, or after the last, when watching ends. */
             due_at: string | null;
             ended_at: string | null;
+            /** @description Since when it cannot be counted, or one of its guards or thresholds judged, if for a minute. */
+            unwatched_since: string | null;
             /**
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
@@ -6489,6 +7060,11 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
+        };
+        /** @description Something that an erasure does not reach. */
+        RemainsOut: {
+            what: string;
+            until: string;
         };
         /** @description The time whose messages are sent again. */
         RepeatBody: {
@@ -6618,7 +7194,7 @@ export interface components {
             email: string;
         };
         /** @enum {string} */
-        ResourceKind: "project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook";
+        ResourceKind: "project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "erasure" | "webhook";
         /** @description The changes to put back, or one change of an operation that is put back whole, with the options of a restore. */
         RestoreAllBody: components["schemas"]["RestoreBatch"] | components["schemas"]["RestoreChosen"];
         /** @description The changes, newest first. */
@@ -6689,17 +7265,26 @@ export interface components {
             /** @description The users who were exposed, and those who were left out. */
             users: number;
             left_out_by_rules: number;
+            /** @description Users who cannot be compared, because a rule with a percentage, or a prerequisite with the same bucketing key, depends on the same bucket as the rollout. */
+            left_out_by_buckets: number;
             /** @description Users who were seen in two arms although no step moved them. */
             in_two_arms: number;
             /** @description Evaluations whose user is not known. */
             without_identifier: number;
-            /** @description Users beyond the bound of five million. */
+            /** @description Evaluations of users beyond the bound of five million, which counts a user once in each step. */
             not_counted: number;
+            /** @description Events that were not counted because of their time: more than 60 seconds before their user's exposure, or in a step in which the user was not exposed. */
+            untimely_events: number;
+            browser_keys: components["schemas"]["BrowserKeysOut"];
+            /** @description The time since which users and events cannot be counted, or a guard cannot be judged, which the server's log explains. No further step begins; null if all works. */
+            failing_since: string | null;
             split: components["schemas"]["SplitOut"];
-            /** @description What delays the next step when its time has come: the previous step has not exposed enough new users, the evidence of a guard is above its warning line, or users are not split as requested. */
-            next_step_waits_for: ("users" | "evidence" | "split") | null;
+            /** @description What delays the next step when its time has come: the previous step has not exposed enough users, the evidence of a guard is above its warning line, users are not split as requested, not everything is counted yet, or can be, or a request metric is beyond its threshold, or cannot be read. */
+            next_step_waits_for: ("users" | "evidence" | "split" | "counting" | "threshold" | "unreadable_threshold") | null;
             steps: components["schemas"]["ExposedStepOut"][];
             metrics: components["schemas"]["MetricResultOut"][];
+            /** @description The arms of all steps: those of the rollout, and then the variants. */
+            arms: string[];
             chart: components["schemas"]["PointOut"][];
         };
         /**
@@ -7044,9 +7629,16 @@ export interface components {
             threshold: number;
             words: string | null;
         };
+        /**
+         * @description What is being done: first in the history, then in its copy, and at last in what was freed on the disk.
+         * @enum {string}
+         */
+        Stage: "history" | "clickhouse" | "freed_space" | "done";
         /** @description The service works. */
         StatusOut: {
             status: string;
+            /** @description Only of `/ready`: what works now, but may not after the next start, and what to do. */
+            detail?: string;
         };
         /**
          * @description The step of an evaluation that decided a flag.
@@ -7057,7 +7649,7 @@ export interface components {
         StepAfter: {
             after_seconds: number;
             changes: components["schemas"]["Changes"];
-            /** @description The step also waits until the previous step has exposed this number of new users. */
+            /** @description The step also waits until the previous step has exposed this number of users, also those who were in an earlier step. */
             least_users?: number;
         };
         /** @description A step that is applied at a time. */
@@ -7065,7 +7657,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             changes: components["schemas"]["Changes"];
-            /** @description The step also waits until the previous step has exposed this number of new users. */
+            /** @description The step also waits until the previous step has exposed this number of users, also those who were in an earlier step. */
             least_users?: number;
         };
         /** @description A step: what it changes, and when. */
@@ -7077,7 +7669,21 @@ export interface components {
             changes: components["schemas"]["Changes"];
             least_users?: number | null;
         };
-        /** @description The arms in a step. A step occurs twice if the release was paused by a conflict meanwhile. */
+        /** @description What a guard finds in a step, beginning with it. */
+        StepOutlookOut: {
+            step: number;
+            /** @description How long the step is in force; 28 days if it has no end. */
+            days: number;
+            /** @description The group, other than the control, for which it takes longest; null if nobody can be compared. */
+            arm: string | null;
+            /** @description The share of this group among the users who are compared. */
+            share: number;
+            finds: components["schemas"]["FindOut"][];
+            /** @description The smallest harm that is found in the time of the step: a ratio, or a difference. Null if none is, or if the traffic is not known. */
+            least: number | null;
+            words: string;
+        };
+        /** @description The arms in a step. A step occurs again after a pause by a conflict, and when a rule changes who is compared. */
         StepResultOut: {
             step: number;
             arms: components["schemas"]["ArmResultOut"][];
@@ -7118,23 +7724,32 @@ export interface components {
         SummaryOut: {
             /**
              * Format: date-time
-             * @description Rounded down to a whole interval.
+             * @description Rounded down to a whole interval in the time zone.
              * @example 2026-11-20T10:00:00.123456Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Rounded up to a whole interval.
+             * @description Rounded up to a whole interval in the time zone.
              * @example 2026-11-20T10:00:00.123456Z
              */
             until: string;
             interval: string;
-            /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet. */
+            /**
+             * @description The time zone in which days begin.
+             * @example Europe/Berlin
+             */
+            tz: string;
+            /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet, and for days that do not begin at midnight UTC, by which users are counted. */
             distinct_users?: components["schemas"]["DistinctUsersOut"] | null;
+            /** @description Only with `total=true`, without `flag_key`, and with an interval of whole days; null as for `distinct_users`. */
+            users?: components["schemas"]["UsersOut"] | null;
             flags: {
                 [key: string]: components["schemas"]["FlagIntervalOut"][];
             };
-            /** @description All flags together, oldest first. Only with `total=true`. */
+            /** @description The deleted flags under the same keys, which are not counted in `flags`. Empty with `total=true`. */
+            predecessors: components["schemas"]["PredecessorOut"][];
+            /** @description All flags together, also deleted ones, oldest first. Only with `total=true`. */
             total?: components["schemas"]["TotalIntervalOut"][] | null;
         };
         /** @description A limit that is passed by larger values. */
@@ -7208,6 +7823,8 @@ export interface components {
             start: string;
             on: number;
             off: number;
+            /** @description Only with `total=true`, without `flag_key`, and with an interval of whole days; null as for `distinct_users`. */
+            users?: components["schemas"]["UsersOut"] | null;
         };
         /** @description A code that the app shows. */
         TotpConfirmation: {
@@ -7252,6 +7869,65 @@ export interface components {
             /** @description The keys of existing flags that were not requested. */
             unasked: string[];
         };
+        /** @description What is stored about the user in one environment. */
+        UserDataInEnvironmentOut: {
+            /** Format: uuid */
+            environment_id: string;
+            environment: string;
+            evaluations: components["schemas"]["EvaluationOut"][];
+            events: components["schemas"]["UserEventOut"][];
+            releases: components["schemas"]["UserExposureOut"][];
+        };
+        /** @description Everything that is stored about one user of a project's applications. */
+        UserDataOut: {
+            /** Format: uuid */
+            project_id: string;
+            user_id: string | null;
+            user_email: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            exported_at: string;
+            environments: components["schemas"]["UserDataInEnvironmentOut"][];
+        };
+        /** @description An event of the user. */
+        UserEventOut: {
+            metric: string;
+            user: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            at: string;
+            value: number | null;
+        };
+        /** @description A release for which the user was counted. */
+        UserExposureOut: {
+            /** Format: uuid */
+            release_id: string;
+            user: string;
+            stretch: number;
+            arm: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            exposed_at: string;
+        };
+        /** @description A user of the project's applications: an id, an email or both. Records that have one of them are the user's. */
+        UserOfApplication: {
+            /** @description The id, exactly as in contexts. */
+            user_id?: string | null;
+            /** @description The email, ignoring case. */
+            user_email?: string | null;
+        };
+        /** @description The number of different users for whom flags of an environment were evaluated. */
+        UsersOut: {
+            users: number;
+            /** @description The relative standard error of the number; 0 if it is exact. */
+            error: number;
+        };
         /** @description A variant of a flag. */
         VariantBody: {
             key: string;
@@ -7281,6 +7957,17 @@ export interface components {
             chosen: string | null;
             /** @description Null if the flag is off for the user. */
             by: components["schemas"]["ChosenBy"] | null;
+        };
+        /** @description How an arm stands compared with the control. */
+        VerdictOut: {
+            arm: string;
+            /**
+             * @description Whether the interval is on the wanted side of the control, or on the other. `undecidable` if the step in force has nothing that can be compared, or the users are not split as asked.
+             * @enum {string}
+             */
+            standing: "better" | "worse" | "undecided" | "undecidable";
+            /** @description One sentence, with the interval. */
+            words: string;
         };
         /** @description A saved view. */
         ViewOut: {
@@ -7491,7 +8178,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemDocument"];
             };
         };
-        /** @description The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was used for another request. */
+        /** @description The key or the email is taken, a quota is reached (`detail` names the setting), the `Idempotency-Key` was used for another request, or a newer version of Flagstaff has stored events in a form that this one cannot read. */
         409: {
             headers: {
                 [name: string]: unknown;
@@ -7716,37 +8403,6 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
-    verify_email: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "Zp3wV8Yc"
-                 *     }
-                 */
-                "application/json": components["schemas"]["EmailVerificationLink"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["400"];
-            413: components["responses"]["413"];
-            429: components["responses"]["429"];
-            503: components["responses"]["503"];
-        };
-    };
     me: {
         parameters: {
             query?: never;
@@ -7821,6 +8477,39 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    verify_email: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "Zp3wV8Yc"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EmailVerificationLink"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     change_password: {
         parameters: {
             query?: never;
@@ -7852,6 +8541,40 @@ export interface operations {
             400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    delete_own_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AccountDeletion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            409: components["responses"]["409"];
             413: components["responses"]["413"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
@@ -10533,6 +11256,52 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    list_events: {
+        parameters: {
+            query?: {
+                /** @description Only of this user. */
+                user_id?: string | null;
+                /** @description Only of this user, ignoring case. Events with a `user_id` have no email. With both, of either. */
+                user_email?: string | null;
+                /** @description Only of the metric with this key. */
+                metric?: string | null;
+                /** @description The time zone of dates alone, by its IANA name, instead of UTC: `Europe/Berlin`. */
+                tz?: string;
+                /** @description Only at or after this time. A date alone is its start in UTC. */
+                since?: string | null;
+                /** @description Only before this time. A date alone is its start in UTC. */
+                until?: string | null;
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordedEventsPageOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     list_sdk_keys: {
         parameters: {
             query?: never;
@@ -12815,6 +13584,73 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    preview_release_outlook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskedOutlook"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutlookOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_release_outlook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                release_id: string;
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutlookOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     get_release_results: {
         parameters: {
             query?: never;
@@ -12848,7 +13684,10 @@ export interface operations {
     };
     export_release_users: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `raw` has all texts as they are. In `spreadsheet`, one that would be a formula starts with an apostrophe. */
+                form?: "raw" | "spreadsheet";
+            };
             header?: never;
             path: {
                 release_id: string;
@@ -14867,17 +15706,21 @@ export interface operations {
     summarise_changes: {
         parameters: {
             query?: {
+                /** @description The time zone of days, weeks, months and dates alone, by its IANA name: `Europe/Berlin`. */
+                tz?: string;
                 /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
                 /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
-                /** @description Minutes, hours or days: `5m`, `1h`, `1d`. */
+                /** @description Minutes, hours or days: `5m`, `1h`, `1d`; or `week`, from Monday, or `month`, of the calendar. */
                 interval?: string;
                 /** @description Only this flag, its rules, and the segments that its rules name now. */
                 flag_key?: string | null;
+                /** @description The flag with `flag_key` that has this id, even if deleted. */
+                flag_id?: string | null;
                 /** @description Whether to add up all flags, in `total`. Then `flags` is empty. */
                 total?: boolean;
-                /** @description Whether to count users: with `flag_key` and an interval of whole days. */
+                /** @description Whether to count users: with an interval of whole days, those of `flag_key`, or with `total` those of the environment. */
                 users?: boolean;
             };
             header?: never;
@@ -15028,6 +15871,8 @@ export interface operations {
                 variant?: string | null;
                 /** @description Only where this rule matched. Records name the rules of flags that have variants, prerequisites, conditions or percentages. */
                 rule_id?: string | null;
+                /** @description The time zone of dates alone, by its IANA name, instead of UTC: `Europe/Berlin`. */
+                tz?: string;
                 /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
                 /** @description Only before this time. A date alone is its start in UTC. */
@@ -15035,8 +15880,10 @@ export interface operations {
                 limit?: number;
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: string | null;
-                /** @description Only of this flag, which may be deleted. */
+                /** @description Only of this flag. The key stands for the flag that has it; if there is none, for the deleted ones that had it. */
                 flag_key?: string | null;
+                /** @description Only of the flag with `flag_key` that has this id, even if deleted. */
+                flag_id?: string | null;
                 /** @description Whether to list the results of all flags. If false, `flags` has at most that of `flag_key`, and `on` and `off` count them all. */
                 answers?: boolean;
             };
@@ -15079,6 +15926,8 @@ export interface operations {
                 variant?: string | null;
                 /** @description Only where this rule matched. Records name the rules of flags that have variants, prerequisites, conditions or percentages. */
                 rule_id?: string | null;
+                /** @description The time zone of dates alone, by its IANA name, instead of UTC: `Europe/Berlin`. */
+                tz?: string;
                 /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
                 /** @description Only before this time. A date alone is its start in UTC. */
@@ -15117,17 +15966,21 @@ export interface operations {
     summarise_evaluations: {
         parameters: {
             query?: {
+                /** @description The time zone of days, weeks, months and dates alone, by its IANA name: `Europe/Berlin`. */
+                tz?: string;
                 /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
                 /** @description Only before this time. A date alone is its start in UTC. */
                 until?: string | null;
-                /** @description Minutes, hours or days: `5m`, `1h`, `1d`. */
+                /** @description Minutes, hours or days: `5m`, `1h`, `1d`; or `week`, from Monday, or `month`, of the calendar. */
                 interval?: string;
-                /** @description Only this flag. */
+                /** @description Only this flag: the one that has the key, or else the one that had it last. `predecessors` names those that had it before. */
                 flag_key?: string | null;
+                /** @description The flag with `flag_key` that has this id, even if deleted. */
+                flag_id?: string | null;
                 /** @description Whether to add up all flags, in `total`. Then `flags` is empty. */
                 total?: boolean;
-                /** @description Whether to count users: with `flag_key` and an interval of whole days. */
+                /** @description Whether to count users: with an interval of whole days, those of `flag_key`, or with `total` those of the environment. */
                 users?: boolean;
             };
             header?: never;
@@ -15159,6 +16012,8 @@ export interface operations {
     summarise_flag_evaluations: {
         parameters: {
             query?: {
+                /** @description The time zone of dates alone, by its IANA name, instead of UTC: `Europe/Berlin`. */
+                tz?: string;
                 /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
                 /** @description Only before this time. A date alone is its start in UTC. */
@@ -15197,6 +16052,8 @@ export interface operations {
                 user_id?: string | null;
                 /** @description The user's email, ignoring case. */
                 user_email?: string | null;
+                /** @description The time zone of dates alone, by its IANA name, instead of UTC: `Europe/Berlin`. */
+                tz?: string;
                 /** @description Only at or after this time. A date alone is its start in UTC. */
                 since?: string | null;
                 /** @description Only before this time. A date alone is its start in UTC. */
@@ -15257,6 +16114,186 @@ export interface operations {
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    preview_erasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_id": "user-42",
+                 *       "user_email": "ada@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UserOfApplication"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasurePreviewOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_erasures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureOut"][];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    erase_user: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_id": "user-42",
+                 *       "confirmation": "AaIdLfRcdByOPsJwY2ltZQ"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewErasure"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_erasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                erasure_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    export_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_id": "user-42",
+                 *       "user_email": "ada@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UserOfApplication"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserDataOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
         };
@@ -15543,6 +16580,47 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    delete_account: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     end_account_session: {
         parameters: {
             query?: never;
@@ -15635,6 +16713,76 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_deleted_projects: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedProjectOut"][];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    delete_trail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deleted_project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Web shop"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewTrailDeletion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedProjectOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
             413: components["responses"]["413"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];

@@ -6,11 +6,13 @@ describe("a name or an id", () => {
     expect(visibleName("photo\u202Egpj.exe")).toBe("photo\\u202Egpj.exe");
     expect(visibleName("a\0b\u0007\u009B\u007F")).toBe("a\\u0000b\\u0007\\u009B\\u007F");
     expect(visibleName("ada\u200B\uFEFF\u2066\u200F\u{E0041}")).toBe("ada\\u200B\\uFEFF\\u2066\\u200F\\u{E0041}");
+    expect(visibleName("a\u034Fb\uFFF9c\u{1D173}")).toBe("a\\u034Fb\\uFFF9c\\u{1D173}");
     expect(visibleName("one\ntwo\u2028three")).toBe("one\\u000Atwo\\u2028three");
   });
 
   it("stays as it is in any language", () => {
-    for (const name of ["Zoë", "עדה", "می‌خواهم", "👩‍💻", "user-42", "a b\u00A0c"]) expect(visibleName(name)).toBe(name);
+    for (const name of ["Zoë", "עדה", "می‌خواهم", "👩‍💻", "❤\uFE0F", "葛\u{E0100}", "ᠠ\u180B", "user-42", "a b\u00A0c"])
+      expect(visibleName(name)).toBe(name);
   });
 });
 

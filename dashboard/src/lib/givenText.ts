@@ -3,9 +3,12 @@
  * around them are shown as escapes, and only addresses that lead where they seem to lead become links.
  */
 
-/** Controls, the controls of bidirectional text, and characters without width, but for the joiners of words and emoji. */
+/**
+ * Controls, the controls of bidirectional text, and all that is drawn as nothing, but for the joiners of words and emoji
+ * and the selectors of variants, which change how the character before them is drawn.
+ */
 const CONTROLS =
-  /[\p{Cc}\p{Bidi_C}\u00AD\u115F\u1160\u180E\u200B\u2028\u2029\u2060-\u2064\u206A-\u206F\u3164\uFEFF\uFFA0\u{E0000}-\u{E007F}]/gu;
+  /(?![\u200C\u200D\p{Variation_Selector}])[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\uFFF9-\uFFFB]/gu;
 /** What prose in any language may have: lines, tabs, and marks of direction, which reorder nothing else. */
 const OF_PROSE = new Set(["\n", "\t", "\u200E", "\u200F", "\u061C"]);
 const LINK = /^https?:\/\/[^/?#]+/;

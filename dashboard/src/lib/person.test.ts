@@ -10,6 +10,7 @@ import {
   rowsOf,
   toPersonSearch,
   weekday,
+  withId,
 } from "./person";
 
 function part(keys: readonly string[], next_after: string | null = null): Answers {
@@ -69,6 +70,16 @@ describe("the context", () => {
       custom_attributes: { plan: "gold" },
     });
     expect(contextFor({ email: "d@e.f" }, null)).toEqual({ user_id: null, user_email: "d@e.f" });
+  });
+});
+
+describe("the id of an email", () => {
+  it("is the one that was recorded with it, unless an id was given", () => {
+    const recorded = evaluation("2026-11-23T10:00:00Z", { user_id: "7", user_email: "d@e.f" });
+    expect(withId({ email: "d@e.f" }, recorded)).toEqual({ email: "d@e.f", id: "7" });
+    expect(withId({ email: "d@e.f" }, { ...recorded, user_id: null })).toEqual({ email: "d@e.f" });
+    expect(withId({ email: "d@e.f" }, null)).toEqual({ email: "d@e.f" });
+    expect(withId({ id: "42" }, recorded)).toEqual({ id: "42" });
   });
 });
 

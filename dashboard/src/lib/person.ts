@@ -77,6 +77,12 @@ export function newestOf(evaluations: readonly (Evaluation | null)[]): Evaluatio
   return found.toSorted((a, b) => b.evaluated_at.localeCompare(a.evaluated_at))[0] ?? null;
 }
 
+/** The user with the id that was recorded with the email. An event that has an id is not found by an email. */
+export function withId(person: PersonSearch, recorded: Evaluation | null): PersonSearch {
+  const id = person.id ?? recorded?.user_id;
+  return id == null ? person : { ...person, id };
+}
+
 /** The context to ask about: the user with what the given evaluation recorded. */
 export function contextFor({ id, email }: PersonSearch, recorded: Evaluation | null) {
   return {

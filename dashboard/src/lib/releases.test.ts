@@ -11,7 +11,6 @@ import {
   isSchedule,
   nameOf,
   percent,
-  signed,
   spanInWords,
   stepsOf,
   thresholdInWords,
@@ -38,10 +37,13 @@ const release = (values: Partial<Release>): Release => ({
     after_seconds: 3600,
     changes: { rollout_percentage: percentage },
   })),
-  guards: [{ metric: "error", action: "turn_off", tolerates: 0 }],
+  guards: [{ metric: "error", action: "turn_off", tolerates: 0, tolerates_amount: 0 }],
   thresholds: [],
   false_alarm_rate: 0.05,
   when_late: "run",
+  split_action: "pause",
+  counts: "all",
+  unwatched_since: null,
   state: "running",
   reason: null,
   author: { id: "a", email: "ada@acme.com", token: null },
@@ -87,7 +89,7 @@ describe("the steps of a release", () => {
 
   it("say when they begin", () => {
     const step = { changes: {}, after_seconds: 5400, least_users: 500 };
-    expect(conditionInWords({ step, place: 2 })).toBe("90 minutes after step 2, and after 500 new users");
+    expect(conditionInWords({ step, place: 2 })).toBe("90 minutes after step 2, and after 500 users");
     expect(conditionInWords({ step: { changes: {}, after_seconds: 60 }, place: 0 })).toBe(
       "1 minute after it was created",
     );
@@ -166,7 +168,7 @@ it("writes numbers with three digits that count", () => {
     "1.0e+9",
     "1.0e-9",
   ]);
-  expect([percent(0.014), percent(1), signed(2), signed(-2)]).toEqual(["1.4%", "100%", "+2", "-2"]);
+  expect([percent(0.014), percent(1)]).toEqual(["1.4%", "100%"]);
 });
 
 it("names arms as people do", () => {

@@ -97,7 +97,7 @@ function ruleEditInWords({ id, enabled, delete: isDeleted }: RuleEdit, rules: re
   return enabled === undefined ? texts.changeRule(name) : texts.switchRule(name, enabled);
 }
 
-/** When a step that is not due yet begins: "1 hour after step 2, and after 500 new users". */
+/** When a step that is not due yet begins: "1 hour after step 2, and after 500 users". */
 export function conditionInWords({ step, place }: Pick<StepPlace, "step" | "place">): string {
   const parts: string[] = [];
   if (typeof step.after_seconds === "number") parts.push(afterInWords(step.after_seconds, place));
@@ -164,11 +164,6 @@ export function digits(number: number): string {
     "en",
     Math.abs(number) >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 },
   );
-}
-
-/** The same with its sign, for a difference. */
-export function signed(number: number): string {
-  return number > 0 ? `+${digits(number)}` : digits(number);
 }
 
 const MOST_EVIDENCE = 1_000_000;

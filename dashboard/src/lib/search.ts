@@ -28,6 +28,8 @@ export interface HistorySearch {
   readonly user?: string;
   readonly email?: string;
   readonly flag?: string;
+  /** The id of the flag with that key: of a deleted one that had the key before. */
+  readonly id?: string;
   readonly answer?: (typeof ANSWERS)[number];
   /** A variant of the flag. */
   readonly variant?: string;
@@ -66,7 +68,7 @@ export function toHistorySearch(raw: Raw): HistorySearch {
   return {
     ...choice(raw, "answer", ANSWERS),
     ...choice(raw, "period", PERIODS),
-    ...texts(raw, "user email flag variant rule at since until split scale compare with"),
+    ...texts(raw, "user email flag id variant rule at since until split scale compare with"),
   };
 }
 

@@ -5,6 +5,7 @@ import { useForm } from "@mantine/form";
 import { getRouteApi } from "@tanstack/react-router";
 import { useChangePassword } from "../api/accounts";
 import { AccountChanges } from "../components/accounts/AccountChanges";
+import { DeleteAccount } from "../components/accounts/DeleteAccount";
 import { NewPasswordField, PasswordField } from "../components/accounts/AccountForm";
 import { DialogForm } from "../components/shared/DialogForm";
 import { AnchorLink } from "../components/shared/links";
@@ -55,6 +56,7 @@ export function Account() {
         {tokenTexts.own}
       </AnchorLink>
       <AccountChanges />
+      <DeleteAccount />
     </Page>
   );
 }

@@ -10,6 +10,7 @@ import { EvaluationRows } from "../components/history/EvaluationRows";
 import { HistoryFilters } from "../components/history/HistoryFilters";
 import { Page } from "../components/shared/Page";
 import { filterOf } from "../components/history/historyFilter";
+import { useChartZone } from "../lib/charts/chartZone";
 import { type HistorySearch, toHistorySearch } from "../lib/search";
 import { useFlagOfKey } from "../components/history/useFlagOfKey";
 import { useHere } from "../lib/hooks/useHere";
@@ -23,7 +24,7 @@ export function History() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [live, setLive] = useState(false);
-  const filter = filterOf(search, search.flag ?? "");
+  const filter = filterOf(search, search.flag ?? "", useChartZone());
   const { data: flagKeys = [] } = useQuery(foundKeysQuery(here.project.id, filter.flagKey));
   const flag = useFlagOfKey(here.path, here.environment, filter.flagKey);
   const query = useHistoryPages(evaluationsOf(here.path, filter), live && filter.span === null);

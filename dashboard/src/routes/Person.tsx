@@ -13,7 +13,7 @@ import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { lastEnvironment } from "../lib/lastEnvironment";
-import { nameOf, type PersonSearch, toPersonSearch } from "../lib/person";
+import { nameOf, newestOf, type PersonSearch, toPersonSearch, withId } from "../lib/person";
 import { useEnvironments, useProject } from "../lib/hooks/useHere";
 import { people as texts } from "../texts/people";
 
@@ -41,13 +41,14 @@ export function Person() {
 function About({ person, onSearch }: { person: PersonSearch; onSearch: (next: PersonSearch) => void }) {
   const project = useProject();
   const environments = useEnvironments();
-  const { data: latest, error, refetch } = useQuery(latestQuery(project.id, environments, person));
+  const { data: latest, error, isPending, refetch } = useQuery(latestQuery(project.id, environments, person));
   const remembered = lastEnvironment(project.id);
   const shown =
     environments.find(({ key }) => key === person.environment) ??
     environments.find(({ id }) => id === remembered) ??
     environments[0];
   if (!shown) return <Text c="dimmed">{texts.noFlags}</Text>;
+  const recorded = latest?.[environments.indexOf(shown)] ?? newestOf(latest ?? []);
   return (
     <>
       {error && !latest && <LoadFailed error={error} onRetry={() => void refetch()} />}
@@ -66,6 +67,7 @@ function About({ person, onSearch }: { person: PersonSearch; onSearch: (next: Pe
         environments={environments}
         environment={shown}
         person={person}
+        reporter={person.id === undefined && isPending ? undefined : withId(person, recorded)}
         onSearch={onSearch}
       />
     </>

@@ -8,12 +8,15 @@ import { useDeleteProject, useUpdateProject } from "../api/projects";
 import { DeleteDialog } from "../components/shared/ConfirmDialog";
 import { DialogForm } from "../components/shared/DialogForm";
 import { EnvironmentList } from "../components/projects/EnvironmentList";
+import { KeptDaysField } from "../components/projects/KeptDaysField";
 import { DescriptionField, NameField } from "../components/shared/fields";
 import { GuardedButton } from "../components/shared/GuardedButton";
+import { ButtonLink } from "../components/shared/links";
 import { Page } from "../components/shared/Page";
 import { SharedContents } from "../components/projects/SharedContents";
 import { SecondFactorDemand } from "../components/projects/SecondFactorDemand";
 import { described } from "../lib/described";
+import { kept } from "../lib/kept";
 import { notifyDone } from "../lib/notify";
 import { useDialog } from "../lib/hooks/useDialog";
 import { useEditor } from "../lib/hooks/useEditor";
@@ -41,6 +44,11 @@ export function Settings() {
       </Section>
       <Section title={sharing.heading} text={sharing.text}>
         <SharedContents project={project} />
+      </Section>
+      <Section title={settings.usersData} text={settings.usersDataText}>
+        <ButtonLink variant="default" to="/projects/$projectId/erasures" params={{ projectId: project.id }}>
+          {settings.eraseUser}
+        </ButtonLink>
       </Section>
       <Section title={settings.danger} text={settings.dangerText}>
         <DeleteProject project={project} />
@@ -76,8 +84,12 @@ function General({ project }: { project: Project }) {
     projectId: project.id,
     resourceId: project.id,
     resource: project,
-    valuesOf: ({ name, description }) => ({ name, description: description ?? "" }),
-    fieldsOf: described,
+    valuesOf: ({ name, description, history_retention_days: days }) => ({
+      name,
+      description: description ?? "",
+      history_retention_days: days ?? "",
+    }),
+    fieldsOf: (values) => described(kept(values)),
     send: (body, tag) => update.mutateAsync({ ...body, tag }),
     stays: true,
     onDone: () => notifyDone(settings.saved),
@@ -86,6 +98,11 @@ function General({ project }: { project: Project }) {
     <DialogForm form={form} action={t.save} needs="project:write" onSubmit={submit} editing={editing}>
       <NameField readOnly={readOnly} {...form.getInputProps("name")} />
       <DescriptionField readOnly={readOnly} {...form.getInputProps("description")} />
+      <KeptDaysField
+        readOnly={readOnly}
+        description={settings.keptInProject}
+        {...form.getInputProps("history_retention_days")}
+      />
     </DialogForm>
   );
 }

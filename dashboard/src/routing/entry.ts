@@ -1,4 +1,4 @@
-/** The pages before sign-in: without a session, or from the link in a mail. */
+/** The pages before sign-in, and those that the links in mails open. */
 
 import { createRoute, redirect } from "@tanstack/react-router";
 import { providersQuery } from "../api/singleSignOn";
@@ -6,7 +6,7 @@ import { INVITATION_PATH, RESET_PATH, UNSUBSCRIBE_PATH, VERIFY_EMAIL_PATH } from
 import { CALLBACK_PATH } from "../lib/signIn/providerAnswer";
 import { nextHref } from "../lib/search";
 import { currentSession } from "../lib/signIn/session";
-import { account, type Context } from "./frames";
+import { account, type Context, requireSession } from "./frames";
 import { lazyPage } from "./lazyPage";
 
 const entrySearch = (search: Record<string, unknown>) => ({
@@ -63,6 +63,7 @@ const unsubscribe = createRoute({
 const verifyEmail = createRoute({
   getParentRoute: () => account,
   path: VERIFY_EMAIL_PATH,
+  beforeLoad: requireSession, // the link works in a session of its account only
   component: lazyPage(() => import("../routes/VerifyEmail"), "VerifyEmail"),
 });
 const providerSignIn = createRoute({

@@ -20,17 +20,20 @@ const reasonShown = (ending: Ending | null) => ({
   ...(ending === "elsewhere" && { elsewhere: true as const }),
 });
 
+/** Leads to the sign-in, and from there back to the page. */
+export function requireSession({ location }: { location: { href: string } }) {
+  if (currentSession()) return;
+  const next = location.href === "/" ? {} : { next: location.href };
+  throw redirect({
+    to: "/sign-in",
+    search: { ...next, ...reasonShown(sessionEnding()) },
+    replace: true,
+  });
+}
+
 export const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
   component: Shell,
-  beforeLoad: ({ location }) => {
-    if (currentSession()) return;
-    const next = location.href === "/" ? {} : { next: location.href };
-    throw redirect({
-      to: "/sign-in",
-      search: { ...next, ...reasonShown(sessionEnding()) },
-      replace: true,
-    });
-  },
+  beforeLoad: requireSession,
 });

@@ -39,6 +39,11 @@ const settings = createRoute({
   path: "/settings",
   component: lazyPage(() => import("../routes/Settings"), "Settings"),
 });
+const erasures = createRoute({
+  getParentRoute: () => project,
+  path: "/erasures",
+  component: lazyPage(() => import("../routes/Erasures"), "Erasures"),
+});
 const segments = createRoute({
   getParentRoute: () => project,
   path: "/segments",
@@ -187,6 +192,7 @@ const recorded = createRoute({
 export const projectRoutes = project.addChildren([
   projectHome,
   settings,
+  erasures,
   projectFlags,
   segments,
   metrics,

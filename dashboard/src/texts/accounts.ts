@@ -30,6 +30,14 @@ export const accounts = {
   resetDone: "Your password has been set. Sign in with your new password.",
   noToken: "To open this page, use the link in the reset email, or request a new one.",
   askAgain: "Request a new link",
+  deleteAccount: "Delete account",
+  deleteIntro:
+    "Your sessions, access tokens and memberships end, and your address disappears from the audit trails. Each of your projects needs another owner first.",
+  deleteHeading: "Delete your account?",
+  deleteText:
+    "This cannot be undone. Your projects stay for their other members. Releases that you have started pause, and your open invitations end.",
+  deletePasswordHint: "Leave it empty if you have signed in at your identity provider within the last ten minutes.",
+  accountDeleted: "Your account has been deleted.",
   expired: "Your session has ended. Sign in to continue.",
   endedElsewhere: "You signed out in another tab of this browser. Sign in to continue.",
   tagline: "Feature flags that turn off immediately and explain every result.",

@@ -45,6 +45,13 @@ export const administration = {
   reactivateHeading: (email: string) => `Reactivate ${email}?`,
   reactivateText: "It can sign in again. The sessions and access tokens that ended do not return.",
 
+  remove: "Delete account",
+  removeHeading: (email: string) => `Delete ${email}?`,
+  removeText:
+    "This cannot be undone. Its sessions, access tokens, memberships and invitations end, releases that it has started pause, and its address disappears from the audit trails. Each of its projects needs another owner first.",
+  removed: (email: string) => `${email} has been deleted.`,
+  removeSelf: "This is your own account. Delete it on the page of your account.",
+
   searchProjects: "Search by name",
   noProjects: (query: string) => `No project's name contains “${query}”.`,
   noProjectsYet: "There are no projects yet",
@@ -60,6 +67,18 @@ export const administration = {
     "You become a member with this role. The project's audit trail shows that you joined, and its members see you among them.",
   joinDo: "Join project",
   joined: (name: string) => `You are now a member of ${name}.`,
+
+  deletedProjects: "Deleted projects",
+  deletedProjectsIntro: "Their audit trails are kept for a while, as the operator has set it.",
+  deletedAt: "deleted",
+  deleteTrail: "Delete audit trail",
+  deleteTrailOf: (name: string) => `Delete audit trail of ${name}`,
+  deleteTrailHeading: (name: string) => `Delete the audit trail of ${name}?`,
+  deleteTrailText:
+    "All changes in the deleted project are removed at once, instead of at the end of their time. This cannot be undone. The changes of this instance show that you ordered it.",
+  trailOrdered: (name: string) => `The audit trail of ${name} is being deleted.`,
+  trailBeingDeleted: "Its audit trail is being deleted.",
+  trailsGone: "No deleted project has an audit trail any more.",
 
   ready: "Ready",
   notReady: "Not ready",

@@ -63,6 +63,8 @@ export const changeSentences = {
     "release.cancelled": "cancelled the release of",
     "release.stopped": "stopped the release of",
     "release.warned": "warned about",
+    "release.unwatched": "cannot watch the release of",
+    "release.watched": "watches again the release of",
     "release.failed": "could not apply a step to",
     "release.done": "finished the release of",
     "comment.deleted": "deleted the comment of",
@@ -96,6 +98,7 @@ export const changeSentences = {
     "account.demoted": "made an ordinary account again:",
     "account.deactivated": "deactivated",
     "account.reactivated": "reactivated",
+    "account.deleted": "deleted the account",
     "account.session_ended": "ended a session of",
     "account.password_changed": "changed the password of",
     "account.password_reset": "reset the password of",
@@ -112,5 +115,6 @@ export const changeSentences = {
     "account.token_deleted": "revoked the personal access token",
     "instance.updated": "changed the settings of the instance",
     "instance.webhook_previewed": "previewed messages about all projects",
+    "instance.trail_deleted": "ordered to delete the audit trail of a deleted project",
   } as Record<string, string>,
 };

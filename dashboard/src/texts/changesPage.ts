@@ -15,6 +15,7 @@ const kinds = {
   environment: "Environment",
   sdk_key: "SDK key",
   webhook: "Webhook",
+  erasure: "Erasure of a user",
   member: "Member",
   invitation: "Invitation",
   token: "Access token",

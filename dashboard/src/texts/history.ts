@@ -7,6 +7,7 @@ export const history = {
   attributesRecorded: "Recorded attributes",
   why: "Why",
   variant: (variant: string) => `variant ${variant}`,
+  ruleGone: (id: string) => `Deleted rule ${id}`,
   anonymous: "Unknown user",
   counts: (on: number, off: number) => `${on} on, ${off} off`,
   older: "Show older",
@@ -19,6 +20,10 @@ export const history = {
 export const users = {
   heading: "Users",
   day: "Day (UTC)",
+  variant: "Variant",
+  byVariant: "By variant, on all of these days",
+  rule: "Rule",
+  byRule: "By rule, on all of these days",
   all: (days: number, on: string, off: string) =>
     `Users in the last ${days} days: ${on} had this flag on, and ${off} had it off.`,
   unknownAll: (days: number) => `The users of the last ${days} days are still being counted.`,
@@ -27,5 +32,5 @@ export const users = {
   exact: "The numbers are exact.",
   estimated: (error: string) =>
     `Numbers with ≈ are estimates with a standard error of ${error}%; the other numbers are exact.`,
-  note: "A user who had the flag on and later off is counted in both. Evaluations without a user are not counted.",
+  note: "A user who had the flag on and later off is counted in both. Evaluations without a user are not counted. Users are counted by days in UTC, whatever time zone charts have.",
 };

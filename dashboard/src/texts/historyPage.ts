@@ -22,7 +22,6 @@ export const historyPage = {
   variantAny: "Any variant",
   rule: "Rule",
   ruleAny: "Any rule",
-  ruleGone: (id: string) => `Deleted rule ${id}`,
   ruleNotRecorded:
     "Rules are recorded only for flags with variants, prerequisites, or conditions or percentages in their rules",
   emptyHeading: "No evaluations yet",

@@ -18,7 +18,8 @@ export const notifications = {
     owned: "Others change a flag whose owner is your address, or its rules.",
     stale: "Flags that you own can be cleaned up. Sent once a week.",
     webhooks: "A webhook that you can manage is turned off.",
-    releases: "Your release is paused, stopped, late, failed or done, or one of its guards raises an alarm.",
+    releases:
+      "Your release is paused, stopped, late, failed or done, or one of its guards raises an alarm. To its author and owners of the project: it cannot be watched.",
     mentions: "Others mention you in a comment.",
     subscribed: "Others change what you have subscribed to.",
   },

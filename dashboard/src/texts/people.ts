@@ -47,6 +47,13 @@ export const people = {
   recordsHeading: "Evaluations",
   recordsNone: "No evaluations",
   recordsNoneText: "The history has no evaluation of this user in this environment and time.",
+  eventsHeading: "Events",
+  eventsText: "What applications reported of this user for metrics, those that arrived last first.",
+  eventsOfBoth: (id: string, email: string) => `Of the id ${id} and of the email ${email}.`,
+  eventKeys: { server: "server key", browser: "browser key" },
+  eventsNotYet: "None of the latest events in this environment is of this user.",
+  eventsNone: "No events",
+  eventsNoneText: "No application reported an event of this user in this environment and time.",
   openRecord: (when: string) => `Open the evaluation at ${when}`,
 
   recordHeading: "Recorded evaluation",

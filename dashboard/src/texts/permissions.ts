@@ -13,6 +13,8 @@ export const permissions = {
   "flags:toggle": "Turn flags on and off",
   "rules:write": "Create, change and delete rules",
   "evaluations:read": "See the evaluation history",
+  "users:export": "Export everything that is stored about one user of the applications",
+  "users:erase": "Erase what is stored about one user of the applications",
   "audit:read": "See the audit trail",
   "comments:write": "Comment on flags, releases and changes, and edit and delete own comments",
   "comments:moderate": "Delete the comments of others",

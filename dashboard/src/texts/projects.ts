@@ -26,6 +26,11 @@ export const settings = {
   critical: "Critical",
   criticalHint:
     "Mistakes here affect users. The environment is highlighted, and turning a flag on asks for confirmation.",
+  keptDays: "Days of history",
+  keptInProject:
+    "Evaluations and events that are older are deleted within minutes, and cannot be restored. Empty: as long as this server keeps them.",
+  keptInEnvironment:
+    "Evaluations and events that are older are deleted within minutes, and cannot be restored. Empty: as long as in the project.",
   environmentKeyHint: "Lowercase letters, digits, _ and -",
   environmentDrag: "Drag to reorder",
   environmentPlace: (name: string, place: number, count: number) => `${name} is now ${place} of ${count}.`,
@@ -37,6 +42,9 @@ export const settings = {
   editOf: (name: string) => `Edit ${name}`,
   deleteOf: (name: string) => `Delete ${name}`,
   flagsOf: (name: string) => `Flags of ${name}`,
+  usersData: "Users' data",
+  usersDataText: "What is stored about a user of your applications can be erased when the user demands it.",
+  eraseUser: "Erase a user",
   danger: "Delete this project",
   dangerText:
     "Its environments, flags, rules and evaluation history are deleted permanently, and its SDK keys stop working.",

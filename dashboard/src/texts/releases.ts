@@ -1,4 +1,4 @@
-import type { GuardAction } from "../api/releases";
+import type { CountedKeys, GuardAction } from "../api/releases";
 import type { ReleaseState } from "../lib/releaseState";
 
 const many = (count: number, one: string, several: string) =>
@@ -59,7 +59,7 @@ export const releases = {
   atOnce: "immediately",
   afterStepAtOnce: (step: number) => `right after step ${step}`,
   afterStep: (span: string, step: number) => `${span} after step ${step}`,
-  leastUsers: (users: number) => `after ${many(users, "new user", "new users")}`,
+  leastUsers: (users: number) => `after ${many(users, "user", "users")}`,
   waitsForResume: "When the release is resumed",
   overdue: "Due now. It begins once enough users were counted and no metric is above its warning line.",
   soon: "Due now",
@@ -82,10 +82,16 @@ export const releases = {
   notShown: "Your role does not allow you to see results.",
   usersExposed: "Users exposed",
   waitsFor: {
-    users: "The next step waits until this one has enough new users.",
+    users: "The next step waits until this one has enough users.",
     evidence: "The next step waits because a metric is above its warning line.",
     split: "The next step waits because users are not split as planned.",
+    counting: "The next step waits until all evaluations and events are counted.",
+    threshold: "The next step waits because a request metric is beyond its threshold.",
+    unreadable_threshold: "The next step waits because a request metric cannot be read. The server's log says why.",
   },
+  failingHeading: "Guards cannot watch everything",
+  failing: (since: string) =>
+    `Users and events cannot be counted, or a metric cannot be compared, since ${since}. The server's log says why. Guards that still can act do, and no further step begins.`,
   usersNote:
     "A user is counted at the first recorded evaluation in a step whose result came from the rollout or from the weights of variants.",
   withFlag: "With the flag",
@@ -97,11 +103,25 @@ export const releases = {
   leftOut: "Left out",
   leftOutByRules: (users: number) =>
     `${many(users, "user", "users")} matched a rule. Rules select users, so these cannot be compared.`,
+  leftOutByBuckets: (users: number) =>
+    `${many(users, "user", "users")} whom a rule with a percentage, or a prerequisite with the same bucketing key, selects by the same bucket as the rollout.`,
   inTwoArms: (users: number) =>
     `${many(users, "user was", "users were")} seen both with and without the flag although no step moved them.`,
   withoutIdentifier: (evaluations: number) =>
     `${many(evaluations, "evaluation", "evaluations")} without an identifier of the user.`,
-  beyond: (users: number) => `${many(users, "user", "users")} beyond the five million that are counted.`,
+  beyond: (evaluations: number) =>
+    `${many(evaluations, "evaluation", "evaluations")} of users beyond the bound of five million.`,
+  untimely: (events: number) =>
+    `${many(events, "event", "events")} more than a minute before the user was exposed, or in a step without the user.`,
+  keysCount: {
+    all: "All SDK keys count. Anybody can use a browser key, and so choose users and cause an alarm or hide harm.",
+    server_keys: "Only server keys count. Whoever has one can cause an alarm or hide harm.",
+  } satisfies Record<CountedKeys, string>,
+  byBrowserKeys: (evaluations: number, events: number) =>
+    `${many(evaluations, "evaluation", "evaluations")} and ${many(events, "event", "events")} with browser keys.`,
+  serverKeysOnly: "Count server keys only",
+  serverKeysHint:
+    "Anybody can use a browser key. Only for flags that servers evaluate, and metrics whose events they send.",
   splitHeading: "Users are not split as planned",
   guards: "Metrics",
   actions: {
@@ -115,6 +135,7 @@ export const releases = {
     notify: "notifies the creator of the release",
   } satisfies Record<GuardAction, string>,
   tolerates: (share: string) => `Tolerates ${share} more.`,
+  toleratesAmount: (amount: string) => `Tolerates a difference of ${amount}.`,
   thresholds: "Thresholds",
   thresholdsNote:
     "A threshold is a limit for what applications report in sums. It compares no users, so it may act for another reason than this flag. It counts whole minutes after the step began.",
@@ -128,11 +149,13 @@ export const releases = {
   over: (span: string) => `over ${span}`,
   within: "Within the limit",
   acted: "Acted",
+  notified: "Notified",
+  unknown: "Not known yet",
   warning: "Warning",
   fine: "No sign of harm",
   evidence: "Evidence that it is worse",
   evidenceNote: (rate: string) =>
-    `The higher the line, the less likely it is that the flag is harmless. Of 100 harmless releases, at most ${rate} ever reach the threshold, regardless of how often anyone looks.`,
+    `Of 100 harmless releases, at most ${rate} ever reach the threshold of a metric, regardless of how often anyone looks.`,
   thresholdName: "Threshold",
   thresholdOf: (limit: string) => `Threshold ${limit}`,
   warningName: "Warning",
@@ -145,16 +168,13 @@ export const releases = {
   moment: "Time",
   byStep: "By step",
   allSteps: "All steps",
-  compared: (arm: string, control: string) => `${arm} compared to ${control.toLowerCase()}`,
   ofUsers: (events: number, users: number) => `${events.toLocaleString("en")} of ${many(users, "user", "users")}`,
   users: (users: number) => many(users, "user", "users"),
   none: "–",
-  ratio: (estimate: string, low: string, high: string) =>
-    `${estimate} times the rate. The true number is between ${low} and ${high}.`,
-  difference: (estimate: string, low: string, high: string) =>
-    `A difference of ${estimate}. The true difference is between ${low} and ${high}.`,
-  notKnown: "Not enough users yet to say how large the difference is.",
-  intervalNote: (sure: string) => `It is in this range with a certainty of ${sure}, regardless of how often you look.`,
+  verdicts: "Comparison with the control",
+  cannotBeDecided: "It cannot be decided with this traffic.",
+  intervalNote: (sure: string) =>
+    `True values are in their ranges with a certainty of ${sure} for each metric, also regardless of that.`,
   meanNote:
     "For means, this is an approximation. It is accurate from about 100 users with the flag and 100 without it.",
   calculated: (metric: string) => `Numbers of ${metric}`,

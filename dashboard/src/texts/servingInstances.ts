@@ -12,11 +12,14 @@ export const servingInstances = {
   workers: (count: number) => (count === 1 ? "1 process" : `${count} workers`),
   state: "State",
   states: { live: "Live", leaving: "Stopping", lapsed: "Not responding", none: "Serves alone" },
+  otherKeyTag: "Other secret key",
   behindTag: "Behind",
   busyTag: "Slow event loop",
   explained: {
     lapsed:
       "Its lease has lapsed: it is cut off from the database or has stopped unexpectedly. Evaluations there may be stale.",
+    otherKey:
+      "Its secret key differs from that of the instance that answered, which refuses its sessions. Set FLAGSTAFF_SECRET_KEY to the same key in all instances.",
     behind: "It has not loaded the newest changes. See /ready and the log of this instance.",
     busy: "Requests to this instance have to wait. Check its load, or add instances.",
   },

@@ -13,7 +13,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from flagstaff.api.shown import showing_only_identity
+from flagstaff.api.shown import may_see, showing_only_identity
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import pause, until
 from flagstaff.concurrency.slots import WRITE_WAIT_SECONDS, LongSlots, Slots
@@ -100,8 +100,8 @@ class Authentication:
         receive = replay(body, receive)
         operation = operation_of(scope)
         reads, long = only_reads(scope), operation is not None and operation.takes_long
-        if operation is not None and actor.limits is not None and not operation.shown_with <= actor.limits.permissions:
-            send = showing_only_identity(send, operation.tells)
+        if operation is not None and not may_see(actor, operation):
+            send = showing_only_identity(send, operation)
         # A read has its slot until the last part is sent, because the whole response is in memory; a write, from the
         # arrival of its body until its response begins. A stream lasts as long as its client likes, and has none.
         async with AsyncExitStack() as slot:

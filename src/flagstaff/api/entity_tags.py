@@ -16,8 +16,10 @@ from starlette.responses import Response
 
 from flagstaff.api.actor_schemas import view_actor
 from flagstaff.api.auth import CurrentActor
-from flagstaff.audit.changes import Actor, Change
+from flagstaff.api.shown import may_see
+from flagstaff.audit.changes import Change
 from flagstaff.http.errors import ChangedError
+from flagstaff.http.operations import operation_of
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.projects.permissions import Permission
@@ -57,13 +59,10 @@ def tagged_response(view: Mapping[str, Any], status: int = 200, more: Mapping[st
     return response
 
 
-def if_match(
-    noun: str, view: Callable[[T], Mapping[str, Any]], permission: Permission | None = None
-) -> Callable[..., Awaitable[Precondition[T]]]:
+def if_match(noun: str, view: Callable[[T], Mapping[str, Any]]) -> Callable[..., Awaitable[Precondition[T]]]:
     """The dependency that reads the precondition of a request that changes a resource.
 
-    `permission` is what one needs to read the resource, if it is in a project. Every role that may change a resource
-    may also read it. An access token may not; then the error says nothing of the present state.
+    The error shows the present state to whom the operation shows it (`api/shown.py`).
     """
 
     async def read(
@@ -87,19 +86,15 @@ def if_match(
         tags = frozenset(_tag.findall(given))
 
         def error(resource: T, change: Change | None) -> ChangedError:
-            if not _may(actor, permission):
+            operation = operation_of(request.scope)
+            if operation is None or not may_see(actor, operation):
                 return ChangedError(noun, {}, None)
             present = view(resource)
             extensions: dict[str, Any] = {"current": present}
-            if change is not None and _may(actor, permission and Permission.AUDIT_READ):
+            if change is not None and (actor.limits is None or Permission.AUDIT_READ in actor.limits.permissions):
                 extensions |= {"changed_by": view_actor(change.actor), "changed_at": format_moment(change.at)}
             return ChangedError(noun, extensions, tag_of(present))
 
         return Precondition(lambda resource: tag_of(view(resource)) in tags, error)
 
     return read
-
-
-def _may(actor: Actor, permission: Permission | None) -> bool:
-    """Return whether someone who may change a resource also has a permission there: anyone but some access tokens."""
-    return permission is None or actor.limits is None or permission in actor.limits.permissions

@@ -11,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
+    ValidationInfo,
     WithJsonSchema,
     model_validator,
 )
@@ -21,7 +22,7 @@ from flagstaff.flags import flags, variants
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.identity.accounts import accounts, emails
 from flagstaff.projects.members.members import Role
-from flagstaff.values import keys, moments, text
+from flagstaff.values import keys, moments, text, zones
 
 CASES = "x-cases"
 """The keyword of a schema whose members depend on each other, for `assembly/openapi_types.py`, which removes it.
@@ -189,25 +190,41 @@ EnvironmentRoles = Annotated[
 ]
 
 
-def _read_moment(given: object) -> datetime:
+def _read_moment(given: object, info: ValidationInfo) -> datetime:
     if not isinstance(given, str):
         raise ValueError(moments.EXPECTED)  # noqa: TRY004 - Pydantic collects only ValueErrors
-    return moments.parse_moment(given)
+    return moments.parse_moment(given, zones.parse_zone(info.data.get("tz", "UTC")))
 
 
 GivenMoment = Annotated[
     datetime, BeforeValidator(_read_moment), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
 Since = Annotated[
-    GivenMoment | None, Field(description="Only at or after this time. A date alone is its start in UTC.")
+    GivenMoment | None,
+    Field(description="Only at or after this time. A date alone is its start in UTC."),
 ]
-Until = Annotated[GivenMoment | None, Field(description="Only before this time. A date alone is its start in UTC.")]
+Until = Annotated[
+    GivenMoment | None,
+    Field(description="Only before this time. A date alone is its start in UTC."),
+]
+TimeZone = Annotated[
+    str,
+    AfterValidator(zones.check_zone),
+    Field(json_schema_extra={"maxLength": zones.ZONE_MAX_LENGTH, "examples": ["Europe/Berlin"]}),
+]
+"""The name of a time zone. A model has it as `tz`, before its times, so that a date alone is its start there."""
+DatesZone = Annotated[
+    TimeZone, Field(description="The time zone of dates alone, by its IANA name, instead of UTC: `Europe/Berlin`.")
+]
 
 
 def optional() -> Any:
     """A field of an update that may be left out but not null. It has no default to document."""
     return Field(default_factory=str)
 
+
+RetentionDays = Annotated[int, Field(ge=1, le=36_500)]
+"""For how many days a history is kept."""
 
 # More than any resource has. Each unknown field takes time on the event loop, and a body can contain thousands.
 FIELDS_MAX = 40

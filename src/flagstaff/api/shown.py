@@ -1,4 +1,7 @@
-"""What an access token that may write something but not read it is shown of it: ids, keys and secrets shown once."""
+"""What an access token that may write something but not read it is shown of it: ids, keys and secrets shown once.
+
+A conflict is shown without its reason, which can name other things, such as flags that need this one.
+"""
 
 import codecs
 import json
@@ -7,36 +10,48 @@ from typing import Any
 
 from starlette.types import Message, Send
 
+from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.http.operations import Operation
 from flagstaff.http.responses import encode_json
 
 SHOWN = ("id", "key", "sdk_key", "token", "secret")
 """The fields that remain. Of a project, `sdk_key` is null without `keys:read`."""
 
+_CONFLICT = 409
+_NO_REASON = "The present state does not allow this. Nothing was changed."
+
 _decode_at = json.JSONDecoder().raw_decode
 
 
-def showing_only_identity(send: Send, tells: tuple[str, ...]) -> Send:
-    """Pass on a response whose body is reduced to these fields; errors, and responses without a body, as they are.
+def may_see(actor: Actor, operation: Operation) -> bool:
+    """Return whether someone who may do an operation is shown what it is done to: anyone but some access tokens."""
+    return actor.limits is None or operation.shown_with <= actor.limits.permissions
 
-    `tells` are further fields that remain.
 
-    The body is read item by item, because lists can have megabytes.
+def showing_only_identity(send: Send, operation: Operation) -> Send:
+    """Pass on a response whose body is reduced to these fields, and those that the operation tells.
+
+    A conflict is passed on without its reason; other errors, and responses without a body, as they are. The body is
+    read item by item, because lists can have megabytes.
     """
-    shown = (*SHOWN, *tells)
+    shown = (*SHOWN, *operation.tells)
     start: Message | None = None
     parts: list[bytes] = []
 
     async def send_on(message: Message) -> None:
         nonlocal start
-        if message["type"] == "http.response.start" and message["status"] < 300:
+        if message["type"] == "http.response.start" and (message["status"] < 300 or message["status"] == _CONFLICT):
             start = message
         elif start is None:
             await send(message)
         else:
             parts.append(message.get("body", b""))
             if not message.get("more_body"):
-                body = await in_pieces(_reduce(parts, shown))
+                if start["status"] == _CONFLICT:
+                    body = _without_reason(b"".join(parts), operation)
+                else:
+                    body = await in_pieces(_reduce(parts, shown))
                 await send({**start, "headers": _headers_of(start, len(body))})
                 await send({"type": "http.response.body", "body": body})
 
@@ -47,6 +62,12 @@ def _headers_of(start: Message, length: int) -> list[tuple[bytes, bytes]]:
     """The headers without the tag, which is a time or a hash of what is left out."""
     kept = [each for each in start["headers"] if each[0].lower() not in {b"etag", b"content-length"}]
     return kept if start["status"] == 204 else [*kept, (b"content-length", b"%d" % length)]
+
+
+def _without_reason(body: bytes, operation: Operation) -> bytes:
+    problem = _identity(json.loads(body), ("type", "title", "status", "request_id"))
+    needed = " and ".join(sorted(operation.shown_with))
+    return encode_json({**problem, "detail": f"{_NO_REASON} A token with {needed} is told the reason."})
 
 
 def _reduce(parts: list[bytes], shown: tuple[str, ...]) -> Generator[None, None, bytes]:

@@ -24,11 +24,13 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.serving.applications import Client, Connection, FlagCounts, Report
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.keys import is_flag_key
+from flagstaff.values.lists import parts_of
 
 log = structlog.get_logger(__name__)
 
 LISTED_MAX = 1_000
 COUNTS_AT_ONCE = 5_000  # in a transaction
+ASKED_AT_ONCE = 200  # in a transaction: a server may ask for a thousand flags in a second, one at a time
 SUMS_MAX = 10_000
 REPORTED_MAX = timedelta(days=92)
 LISTED_FOR = timedelta(hours=1)
@@ -108,10 +110,13 @@ class ApplicationReports:
         deletions do not wait for long reports.
         """
         now = self.now()
-        counts = {CountKey(environment, key, "", "", ASKED): count for (environment, key), count in asked.items()}
-        async with self.database.write_history() as connection:
-            await connections.record_connections(connection, seen)
-            await reported_counts.add_counts(connection, counts, now)
+        if seen:
+            async with self.database.write_history() as connection:
+                await connections.record_connections(connection, seen)
+        for part in parts_of(list(asked.items()), ASKED_AT_ONCE):
+            counts = {CountKey(environment, key, "", "", ASKED): count for (environment, key), count in part}
+            async with self.database.write_history() as connection:
+                await reported_counts.add_counts(connection, counts, now)
         dropped = 0
         for some in _few_at_a_time(reported):
             async with self.database.write_history() as connection:
@@ -155,7 +160,8 @@ class ApplicationReports:
         async with self.database.read() as connection:
             flag = await open_flag(connection, actor, path, Permission.EVALUATIONS_READ)
         async with self.database.read_history() as connection:
-            found = await reported_counts.list_flag_counts(connection, path.environment_id, flag.key, start, end)
+            begin = max(start, flag.created_at)  # a flag that had the key before is another one
+            found = await reported_counts.list_flag_counts(connection, path.environment_id, flag.key, begin, end)
             dropped = await reported_counts.sum_dropped(connection, path.environment_id, start, end)
         return Reported(start, end, _by_flag(found), dropped)
 

@@ -18,7 +18,13 @@ from flagstaff.api.unread_input import UnreadInput
 from flagstaff.applications import applications_routes, callers_routes, flag_exports_routes, request_metrics_routes
 from flagstaff.assembly.app import ENDPOINTS
 from flagstaff.assembly.docs import add_docs
-from flagstaff.audit import change_exports_routes, change_summaries_routes, changes_routes, events_routes
+from flagstaff.audit import (
+    change_exports_routes,
+    change_summaries_routes,
+    changes_routes,
+    deleted_projects_routes,
+    events_routes,
+)
 from flagstaff.cluster import instances_routes
 from flagstaff.comments import comments_routes
 from flagstaff.concurrency.shared_answers import Shared
@@ -29,6 +35,7 @@ from flagstaff.flags.targeting import rules_routes, segments_routes
 from flagstaff.history import (
     flag_summaries_routes,
     history_routes,
+    recorded_events_routes,
     summaries_routes,
     unknown_metrics_routes,
     user_history_routes,
@@ -61,10 +68,11 @@ from flagstaff.insight import (
 )
 from flagstaff.metrics import metrics_routes
 from flagstaff.notifications import notifications_routes, subscriptions_routes
+from flagstaff.people import erasures_routes, user_data_routes
 from flagstaff.projects import environments_routes, projects_routes, sdk_keys_routes
 from flagstaff.projects.idempotency_service import Idempotency
 from flagstaff.projects.members import invitation_links_routes, invitations_routes, members_routes
-from flagstaff.releases import releases_routes, results_routes
+from flagstaff.releases import outlook_routes, releases_routes, results_routes
 from flagstaff.settings import Registration, Settings
 from flagstaff.values.errors import Error
 from flagstaff.views import favourites_routes, pinned_charts_routes, saved_views_routes
@@ -108,6 +116,7 @@ def create_api() -> FastAPI:
         segments_routes,
         metrics_routes,
         unknown_metrics_routes,
+        recorded_events_routes,
         sdk_keys_routes,
         webhooks_routes,
         deliveries_routes,
@@ -115,6 +124,7 @@ def create_api() -> FastAPI:
         subscriptions_routes,
         flags_routes,
         releases_routes,
+        outlook_routes,
         results_routes,
         comments_routes,
         bulk_actions_routes,
@@ -142,9 +152,12 @@ def create_api() -> FastAPI:
         summaries_routes,
         flag_summaries_routes,
         user_history_routes,
+        erasures_routes,
+        user_data_routes,
         applications_routes,
         callers_routes,
         administration_routes,
+        deleted_projects_routes,
         instance_routes,
         instances_routes,
     )

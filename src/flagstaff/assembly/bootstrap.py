@@ -23,11 +23,15 @@ from flagstaff.assembly.migrating import (
 )
 from flagstaff.assembly.notices import build_notices
 from flagstaff.assembly.notifications import build_notifications
+from flagstaff.assembly.people import build_people
 from flagstaff.assembly.probes import build_probes
 from flagstaff.assembly.releases import build_releases
+from flagstaff.assembly.secret_keys import build_key_watch, require_secret_key
 from flagstaff.assembly.serving import build_serving
 from flagstaff.cluster.instances_store import CONFIRM_SECONDS
 from flagstaff.cluster.worker import Worker
+from flagstaff.database.data_directory import DataDirectory
+from flagstaff.database.database import Database
 from flagstaff.database.sqlite.open_files import CHECKPOINT_SECONDS
 from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.settings import Settings
@@ -83,7 +87,8 @@ class Flagstaff:
         self.hooks = build_hooks(foundation, mails)
         build_notifications(foundation, mails)
         managed = build_flags(foundation)
-        build_releases(foundation, managed.flags, managed.rules, passed_time)
+        build_releases(foundation, managed.flags, managed.rules, self.history.service, passed_time)
+        self.people = build_people(foundation, passed_time)
         build_notices(
             foundation,
             self.cluster.serving_instances,
@@ -92,8 +97,9 @@ class Flagstaff:
             managed.cleanup,
             self.hooks.sender,
         )
-        build_audit(foundation, self.serving)
-        build_probes(foundation, self._find_problems, self._answers_evaluations)
+        build_audit(foundation, self.serving, passed_time)
+        key_watch = build_key_watch(foundation, self.cluster)
+        build_probes(foundation, self._find_problems, key_watch.warnings, self._answers_evaluations)
         foundation.periodic_tasks.append(
             PeriodicTask(
                 "last-seen", LAST_USED_SECONDS, self._write_last_used, "stores when credentials were last used"
@@ -195,17 +201,36 @@ class Flagstaff:
 
 
 @asynccontextmanager
-async def open_service(settings: Settings) -> AsyncIterator[Flagstaff]:
-    """The service for the command line, not started, whether or not a server is running.
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database for commands that need no secret key, whether or not a server is running.
 
     Raises:
-        Error: CONFLICT when the database is not at this version's revision and cannot be migrated because a server may
-            be using it; UNAVAILABLE when the database cannot be reached.
+        Error: CONFLICT when it is not at this version's revision and cannot be migrated because a server may be using
+            it; UNAVAILABLE when it cannot be reached.
     """
-    flagstaff = Flagstaff(settings)
-    try:
-        await migrate_alone_unless_supported(flagstaff.database, settings)
-        await flagstaff.database.open_files()
-        yield flagstaff
-    finally:
-        await flagstaff.stop()
+    with DataDirectory(settings.data_dir).given_to_owner():
+        database = Database(settings.database_url, settings.data_dir)
+        try:
+            await migrate_alone_unless_supported(database, settings)
+            await database.open_files()
+            yield database
+        finally:
+            await database.close()
+
+
+@asynccontextmanager
+async def open_service(settings: Settings) -> AsyncIterator[Flagstaff]:
+    """The service for commands that need the secret key, not started; otherwise as `open_database`.
+
+    Raises:
+        Error: also CONFLICT when the secret key is lost.
+    """
+    with DataDirectory(settings.data_dir).given_to_owner():
+        await require_secret_key(settings)
+        flagstaff = Flagstaff(settings)
+        try:
+            await migrate_alone_unless_supported(flagstaff.database, settings)
+            await flagstaff.database.open_files()
+            yield flagstaff
+        finally:
+            await flagstaff.stop()

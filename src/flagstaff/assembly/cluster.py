@@ -17,6 +17,7 @@ from flagstaff.cluster.instances_store import Feed, Instances, Serving
 from flagstaff.cluster.lease import Lease
 from flagstaff.cluster.leases_store import Member
 from flagstaff.cluster.postgresql_feed import PostgresqlFeed
+from flagstaff.cluster.secret_keys import fingerprint_of
 from flagstaff.cluster.worker_feed import WorkerFeed, worker_name
 from flagstaff.machine.load import LAG_BUCKETS, LoadMeter, memory_bytes
 from flagstaff.serving.current_snapshots import Snapshots
@@ -42,6 +43,7 @@ class Cluster:
         self._foundation, self._confirm_seconds = foundation, confirm_seconds
         self._name = instance_name(foundation.settings)
         self._started_at = datetime.now(UTC)
+        self._key_fingerprint = fingerprint_of(foundation.secret_key)
         self._instances: Instances | None = None
 
     def join(self, snapshots: Snapshots, sdk_keys: SdkKeys, count_connections: Callable[[], tuple[int, int]]) -> None:
@@ -56,7 +58,7 @@ class Cluster:
         )
         foundation = self._foundation
         foundation.database.announce_to(self._announce)
-        self.serving_instances = ServingInstances(foundation.database, foundation.now, self._list_instances)
+        self.serving_instances = ServingInstances(foundation.database, foundation.now, self.list_instances)
         foundation.services.append(self.serving_instances)
         self._export_metrics(foundation.metrics)
 
@@ -120,9 +122,18 @@ class Cluster:
         worker = self._foundation.worker
         load = Load(*self.load.rates, *self._count_connections(), memory_bytes())
         workers = worker.board.count if worker else 1
-        return Report(self._started_at, workers, self._foundation.is_stopping, change, load, acknowledges=True)
+        return Report(
+            self._started_at,
+            workers,
+            self._foundation.is_stopping,
+            change,
+            load,
+            acknowledges=True,
+            key_fingerprint=self._key_fingerprint,
+        )
 
-    async def _list_instances(self) -> list[ListedInstance]:
+    async def list_instances(self) -> list[ListedInstance]:
+        """All instances that serve from the database, this one included; raises Error UNAVAILABLE."""
         if self._instances:
             return await self._instances.list_instances()
         # With one process, changes are served before their responses are sent.

@@ -27,6 +27,7 @@ from flagstaff.http.services import Services
 from flagstaff.http.traced import Traced
 from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.serving.access import KeyAccess
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.evaluate import Evaluate
 from flagstaff.serving.evaluate_route import EvaluateRoute
@@ -89,17 +90,18 @@ class Edge:
         self._internal_bounds = ConnectionBounds(
             most=INTERNAL_CONNECTIONS, most_per_address=INTERNAL_CONNECTIONS // 2, trusted_proxies=()
         )
-        evaluations = Evaluations(
+        in_protocol = partial(
+            Evaluations,
             recorder=recorder,
             now=foundation.now,
             record_asked=applications.collector.record_asked,
             keep=settings.history_attributes,
         )
-        evaluate = Evaluate(sdk_keys=sdk_keys, limiter=limits.evaluate, evaluations=evaluations)
+        evaluate = Evaluate(sdk_keys=sdk_keys, limiter=limits.evaluate, evaluations=in_protocol())
         translations, read_your_writes = Translations(supervisor), ReadYourWrites(served.snapshots, supervisor)
         callers = applications.caller_counts
         key_access = KeyAccess(sdk_keys.find, limits, refetches, callers)
-        ofrep = Ofrep(sdk_keys, key_access, evaluations, translations, read_your_writes)
+        ofrep = Ofrep(sdk_keys, key_access, in_protocol(protocol=SdkProtocol.OFREP), translations, read_your_writes)
         streaming = StreamingRoute(
             key_access, applications.local_flags, served.streams, StreamClients(limits), applications.collector
         )
@@ -109,7 +111,9 @@ class Edge:
             STREAMS_PATH: OfrepStreamRoute(sdk_keys, key_access, stream_tokens, served.streams, refetches),
             EVENTS_PATH: events_route,
             "/ofrep/": OfrepRoute(ofrep, stream_tokens, refetches, settings.path_prefix),
-            "/unleash/api/frontend": FrontendRoute(key_access, evaluations, translations, refetches.names),
+            "/unleash/api/frontend": FrontendRoute(
+                key_access, in_protocol(protocol=SdkProtocol.UNLEASH_FRONTEND), translations, refetches.names
+            ),
             STREAMING: streaming,
             DELTA: streaming,
             UNLEASH_PREFIX: ClientRoute(

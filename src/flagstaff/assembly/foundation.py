@@ -58,7 +58,7 @@ class Foundation:
         self.settings, self.now, self.worker, self.telemetry = settings, now, worker, telemetry
         self.directory = DataDirectory(settings.data_dir)
         self.directory.prepare()
-        self.secret_key = settings.secret_key or self.directory.secret_key()
+        self.secret_key = worker.secret_key if worker else settings.secret_key or self.directory.secret_key()
         self.database = _database(settings, self.tracing)
         self.metrics = Metrics(worker.board, worker.slot) if worker else Metrics()
         self.supervisor = Supervisor()

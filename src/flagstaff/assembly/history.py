@@ -1,17 +1,22 @@
 """Builds the evaluation history: what records, keeps it small, and copies it to ClickHouse."""
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
 from flagstaff.applications.applications_service import ApplicationReports
+from flagstaff.assembly.cluster import instance_name
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.database.situations import find_file_situation
 from flagstaff.history.buffer import Buffer
 from flagstaff.history.clickhouse.sender import Sender
+from flagstaff.history.erased_users import Digests
 from flagstaff.history.event_files import EventForm
-from flagstaff.history.export_batches import ExportBatch, ExportBatches
+from flagstaff.history.export_batches import EVALUATIONS, EVENTS, ExportBatch, ExportBatches, Records
+from flagstaff.history.free_space import EVERY_SECONDS as SPACE_SECONDS
+from flagstaff.history.free_space import FreeSpace
 from flagstaff.history.history_service import History
 from flagstaff.history.passed_time import EVERY_SECONDS, PassedTime
 from flagstaff.history.recorder import EvaluationRecorder, Recorder
@@ -39,9 +44,9 @@ class EvaluationHistory:
     def __init__(self, foundation: Foundation, reports: ApplicationReports) -> None:
         """`reports` are kept for as long as evaluations are."""
         settings, database, now = foundation.settings, foundation.database, foundation.now
-        self.service = History(database, now)
+        self.service = History(database, now, Digests(foundation.secret_key))
         self.recorder = EvaluationRecorder(
-            buffer=Buffer(has_all=settings.history_attributes == "all"),
+            buffer=Buffer(has_all=settings.history_attributes == "all", instance=instance_name(settings)),
             write=self.service.record,
             spool=Spool(
                 _spool_folder(foundation, SPOOL_FOLDER), EvaluationForm(), max_bytes=foundation.share(MAX_BYTES)
@@ -74,14 +79,15 @@ class EvaluationHistory:
             passed=self.passed_time.now,
             max_events=settings.max_events,
         )
+        self._free_space = FreeSpace(database)
         self._foundation, self._reports = foundation, reports
-        self._sender: Sender | None = None
-        self.sink = self._make_sink()
+        self._senders: list[Sender] = []
+        self.sinks = [*self._make_sinks()]
 
     async def start(self) -> None:
-        """Begin to record, and to copy evaluations to ClickHouse if the settings ask for it."""
-        if sink := self.sink:  # without a purpose: evaluations wait in the history
-            self._foundation.supervisor.run(_SINK, sink.run, is_working=lambda: sink.is_working)
+        """Begin to record, and to copy to ClickHouse what the settings ask for."""
+        for sink in self.sinks:  # without a purpose: evaluations and events wait in the history
+            self._foundation.supervisor.run(sink.name, sink.run, is_working=sink.is_at_work)
         await self._retention.remove_bound()  # before batches that it could refuse
         if self._foundation.is_first_worker:
             with suppress(Error):  # such as of a full disk; it is tried again
@@ -101,9 +107,10 @@ class EvaluationHistory:
 
     async def close(self) -> None:
         """End the copies to ClickHouse."""
-        await self._foundation.supervisor.finish(_SINK, 0)
-        if self._sender:
-            await self._sender.close()
+        for sink in self.sinks:
+            await self._foundation.supervisor.finish(sink.name, 0)
+        for sender in self._senders:
+            await sender.close()
 
     def periodic_tasks(self) -> tuple[PeriodicTask, ...]:
         """Return the repeated work of the history."""
@@ -123,6 +130,8 @@ class EvaluationHistory:
                 "compares the clock with the time that has passed",
                 by_one_worker=True,
             ),
+            # Without a purpose: an instance whose file stays large is ready.
+            PeriodicTask("history-space", SPACE_SECONDS, self._free_space.give_back, by_one_worker=True),
             PeriodicTask("disk", LOOK_SECONDS, self.disk.look, "measures the free space of the data directory"),
         )
 
@@ -130,28 +139,39 @@ class EvaluationHistory:
         """Export the figures of the history."""
         self.recorder.export_metrics(metrics, "history")
         self.event_recorder.export_metrics(metrics, "events")
-        for each in (self._retention, self.events, self.passed_time, self.disk, self.sink):
-            if each is not None:
-                each.export_metrics(metrics)
+        for each in (self._retention, self._free_space, self.events, self.passed_time, self.disk):
+            each.export_metrics(metrics)
+        for sink in self.sinks:
+            sink.export_metrics(metrics)
 
     async def _purge(self) -> None:
         await self._retention.purge()
         await self._reports.purge(self.passed_time.now())
 
-    def _make_sink(self) -> Sink[ExportBatch] | None:
-        settings, database = self._foundation.settings, self._foundation.database
+    def _make_sinks(self) -> Iterator[Sink[ExportBatch]]:
+        """What copies evaluations, and events if they have a table."""
+        settings = self._foundation.settings
         if settings.clickhouse_url is None:
-            return None
+            return
         from flagstaff.history.clickhouse.client import ClickHouse  # noqa: PLC0415 -- only where the settings ask
+        from flagstaff.history.clickhouse.rows import encode_events  # noqa: PLC0415 -- as above
+        from flagstaff.history.clickhouse.table import EVENT_TABLE  # noqa: PLC0415 -- as above
 
-        batches = ExportBatches(database, self._foundation.now, database.instance)
-        self._sender = sender = Sender(ClickHouse(settings.clickhouse_url, settings.clickhouse_table))
+        url = settings.clickhouse_url
+        yield self._make_sink(Sender(ClickHouse(url, settings.clickhouse_table)), EVALUATIONS, _SINK, "evaluations")
+        if settings.clickhouse_events_table is not None:
+            sender = Sender(ClickHouse(url, settings.clickhouse_events_table, EVENT_TABLE), encode_events)
+            yield self._make_sink(sender, EVENTS, f"{_SINK}_events", "events")
+
+    def _make_sink(self, sender: Sender, records: Records, name: str, what: str) -> Sink[ExportBatch]:
+        database = self._foundation.database
+        batches = ExportBatches(database, self._foundation.now, database.instance, records=records)
+        self._senders.append(sender)
 
         async def send(batch: ExportBatch) -> None:
-            parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in batch.parts]
-            await sender.send(batch.block.token, parts)
+            await sender.send(batch.block.token, [(each.place, each.segments) for each in batch.parts])
 
-        return Sink(next_block=batches.next, send=send, record_sent=batches.record_sent)
+        return Sink(next_block=batches.next, send=send, record_sent=batches.record_sent, name=name, what=what)
 
 
 def build_history(foundation: Foundation, reports: ApplicationReports) -> EvaluationHistory:

@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.audit.forgetting import EVERY_SECONDS, TrailForgetting
 from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
+from flagstaff.identity.accounts.account_deletions_service import AccountDeletions
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.accounts.confirmations import Confirmations
@@ -49,6 +51,8 @@ class Identity:
     sessions: Sessions
     access_tokens: AccessTokens
     administrators: Administrators
+    deletions: AccountDeletions
+    forgetting: TrailForgetting
     second_factors: SecondFactors
     single_sign_on: SingleSignOn
     instance: Instance
@@ -115,6 +119,8 @@ def build_identity(
         sessions=sessions,
         access_tokens=AccessTokens(database, now, mail_token, settings),
         administrators=Administrators(database, now),
+        deletions=AccountDeletions(database, now, sealer, settings.max_projects_per_account),
+        forgetting=TrailForgetting(database, sealer),
         second_factors=SecondFactors(database, now, confirmations, tokens, sealer, passkeys, code_hashes),
         single_sign_on=SingleSignOn(
             database, now, hashes, _make_provider_clients(foundation, http), instance, settings.public_url
@@ -129,6 +135,7 @@ def build_identity(
         sessions,
         identity.access_tokens,
         identity.administrators,
+        identity.deletions,
         confirmations,
         passkeys,
         identity.second_factors,
@@ -138,6 +145,15 @@ def build_identity(
         OwnerWarnings(database, foundation.supervisor, mail_warning),
         EmailVerification(accounts, VerificationTokens(foundation.secret_key), mail_verification),
     ]
+    foundation.periodic_tasks.append(
+        PeriodicTask(
+            "deleted-accounts",
+            EVERY_SECONDS,
+            identity.forgetting.run_due,
+            "takes the addresses of deleted accounts out of the audit trail",
+            by_one_worker=True,
+        )
+    )
     foundation.periodic_tasks.append(
         PeriodicTask(
             "account-purge",

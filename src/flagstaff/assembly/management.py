@@ -8,6 +8,7 @@ from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.assembly.serving import ServedState
 from flagstaff.audit.event_streams import CHECKED_SECONDS, Events
 from flagstaff.audit.followers_service import Followers
+from flagstaff.audit.retention import ORDERS_SECONDS, PURGE_SECONDS, TrailRetention
 from flagstaff.copying.clones_service import Clones
 from flagstaff.copying.copies_service import Copies
 from flagstaff.copying.restores_service import Restores
@@ -77,8 +78,8 @@ def build_flags(foundation: Foundation) -> ManagedFlags:
     return ManagedFlags(flags, rules, cleanup)
 
 
-def build_audit(foundation: Foundation, served: ServedState) -> None:
-    """Build the streams of events of those who follow the audit trail."""
+def build_audit(foundation: Foundation, served: ServedState, passed_time: Callable[[], datetime]) -> None:
+    """Build the streams of events of those who follow the audit trail, and what deletes that of deleted projects."""
     database, now = foundation.database, foundation.now
     events = Events(served.snapshots, served.streams, Followers(database, now), now)
     foundation.services.append(events)
@@ -90,3 +91,15 @@ def build_audit(foundation: Foundation, served: ServedState) -> None:
             "ends the event streams of clients that have lost access",
         )
     )
+    kept = timedelta(days=foundation.settings.deleted_project_trail_days)
+    trails = TrailRetention(database, passed_time, kept)
+    foundation.periodic_tasks += [
+        PeriodicTask(
+            "trail-purge",
+            PURGE_SECONDS,
+            trails.purge,
+            "deletes the audit trails of deleted projects",
+            by_one_worker=True,
+        ),
+        PeriodicTask("trail-orders", ORDERS_SECONDS, trails.purge_ordered, by_one_worker=True),
+    ]

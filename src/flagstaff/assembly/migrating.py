@@ -1,8 +1,11 @@
 """Brings the database to the revision of this version before anything is served from it."""
 
+from contextlib import ExitStack
+
 import structlog
 
 from flagstaff.assembly.history import EVENTS_FOLDER, SPOOL_FOLDER
+from flagstaff.assembly.secret_keys import require_secret_key
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
@@ -16,17 +19,22 @@ from flagstaff.values.errors import Code, Error
 log = structlog.get_logger(__name__)
 
 
-async def prepare(settings: Settings, workers: int) -> None:
+async def prepare(settings: Settings, workers: int, *, accepts_new_key: bool = False) -> None:
     """Migrate the database, and collect the evaluations that former workers have left. Nothing may be serving.
 
+    If there is no secret key, it is created, unless the database needs one that is lost and no new one is accepted.
+
     Raises:
-        Error: what `migrate` raises.
+        Error: what `require_secret_key` and `migrate` raise.
     """
+    await require_secret_key(settings, may_be_new=accepts_new_key)
     database = Database(settings.database_url, settings.data_dir)
     try:
         await migrate_unless_supported(database, settings)
     finally:
         await database.close()
+    if settings.secret_key is None:
+        DataDirectory(settings.data_dir).secret_key()
     gather_spools_of(settings, workers)
 
 
@@ -81,12 +89,9 @@ async def _migrate_alone(settings: Settings) -> None:
     state = "The database is not at the revision of this version of Flagstaff."
     if settings.database_url is not None:
         raise Error(Code.CONFLICT, f"{state} Stop every instance, then run: flagstaff migrate")
-    directory = DataDirectory(settings.data_dir)
-    try:
-        directory.lock()
-    except Error as error:
-        raise Error(error.code, f"{state} {error.message}") from error
-    try:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(DataDirectory(settings.data_dir).locked())
+        except Error as error:
+            raise Error(error.code, f"{state} {error.message}") from error
         await migrate(None, settings.data_dir)
-    finally:
-        directory.unlock()

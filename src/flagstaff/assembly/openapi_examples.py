@@ -20,6 +20,7 @@ _CREDENTIAL = {"id": "AbCd", "rawId": "AbCd", "type": "public-key", "response": 
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "Acceptance": {"token": "Zp3wV8Yc"},
+    "AccountDeletion": {"current_password": _PASSWORD},
     "AccountUpdate": {"active": False},
     "AskAnswers": {"context": _CONTEXT, "search": "checkout"},
     "AskPlayground": {"environment_ids": [_STAGING, _PRODUCTION], "users": [_CONTEXT, {"user_id": "user-7"}]},
@@ -49,6 +50,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "MetricUpdate": {"name": "Checkout errors"},
     "NewComment": {"text": "Ada, this is on for 25% of users now."},
     "NewEnvironment": {"name": "Canary", "key": "canary", "copy_from": _PRODUCTION, "all_off": True},
+    "NewErasure": {"user_id": "user-42", "confirmation": "AaIdLfRcdByOPsJwY2ltZQ"},
     "NewFlag": _NEW_FLAG,
     "NewFlags": {**_NEW_FLAG, "environments": [_STAGING, _PRODUCTION]},
     "NewInstanceWebhook": _INSTANCE_WEBHOOK,
@@ -70,6 +72,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "expires_at": _LATER,
         "current_password": _PASSWORD,
     },
+    "NewTrailDeletion": {"name": "Web shop"},
     "NewView": {"name": "Checkout", "search": _SEARCH},
     "NewWebhook": _WEBHOOK,
     "NotificationsUpdate": {"critical": True, "stale": False},
@@ -97,8 +100,19 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "ViewUpdate": {"search": _SEARCH},
     "WebhookFilter": {"events": ["flag.toggled"], "environments": ["production"]},
     "WebhookUpdate": {"events": ["flag.toggled"]},
+    "UserOfApplication": {"user_id": "user-42", "user_email": "ada@example.com"},
 }
 SEVERAL: dict[str, dict[str, Any]] = {
+    "AskedOutlook": {
+        "release": {
+            "steps": [
+                {"after_seconds": 0, "changes": {"enabled": True, "rollout_percentage": 10}},
+                {"after_seconds": 86400, "changes": {"rollout_percentage": 100}},
+            ],
+            "guards": [{"metric": "checkout-error", "action": "turn_off"}],
+            "assumes": {"users_per_day": 1400, "metrics": [{"metric": "checkout-error", "rate": 0.02}]},
+        },
+    },
     "NewRelease": {
         "release": {
             "name": "New checkout",

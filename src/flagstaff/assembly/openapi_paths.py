@@ -198,7 +198,13 @@ unavailable; `writes`, which are changes; or `history`, to which evaluations are
 
 The answer is at most a second old, except that a stop is reported at once."""
 _STATUS_OUT = {
-    "properties": {"status": {"type": "string"}},
+    "properties": {
+        "status": {"type": "string"},
+        "detail": {
+            "type": "string",
+            "description": "Only of `/ready`: what works now, but may not after the next start, and what to do.",
+        },
+    },
     "type": "object",
     "required": ["status"],
     "description": "The service works.",

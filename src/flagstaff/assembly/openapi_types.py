@@ -18,7 +18,7 @@ from flagstaff.metrics import metrics, request_metrics
 from flagstaff.projects.members.members import Role
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.sdk_keys import KeyKind
-from flagstaff.releases.plans import Action, WhenLate
+from flagstaff.releases.plans import Action, Counts, WhenLate
 from flagstaff.settings import Registration
 from flagstaff.views.pinned_charts import Period, Scale, Split
 
@@ -29,6 +29,7 @@ _CLOSED_SETS: Mapping[str, Iterable[str] | type[StrEnum]] = {
     "ChartPeriod": get_args(Period),
     "ChartScale": get_args(Scale),
     "ChartSplit": get_args(Split),
+    "CountedKeys": Counts,
     "DeliveryState": deliveries.State,
     "EnvironmentRole": [each for each in Role if each is not Role.OWNER],
     "EventPattern": webhooks.PROJECT_PATTERNS,

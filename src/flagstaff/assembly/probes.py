@@ -12,9 +12,15 @@ _FIGURES_SECONDS = 1.0
 
 
 def build_probes(
-    foundation: Foundation, find_problems: Callable[[], list[str]], answers_evaluations: Callable[[], bool]
+    foundation: Foundation,
+    find_problems: Callable[[], list[str]],
+    find_warnings: Callable[[], list[str]],
+    answers_evaluations: Callable[[], bool],
 ) -> None:
-    """The checks behind `/ready` and `/metrics`. `find_problems` returns sentences about what does not work."""
+    """The checks behind `/ready` and `/metrics`.
+
+    `find_problems` returns sentences about what does not work, and `find_warnings` about what will not after a restart.
+    """
     metrics, tasks, worker = foundation.metrics, foundation.supervisor, foundation.worker
 
     def require_staying() -> None:
@@ -30,7 +36,7 @@ def build_probes(
     async def publish() -> None:
         metrics.publish()
 
-    readiness = Readiness(foundation.database, answers_evaluations, find_all_problems)
+    readiness = Readiness(foundation.database, answers_evaluations, find_all_problems, find_warnings)
     foundation.services.append(Probes(require_staying, Shared(readiness.check), Shared(render)))
     if worker:
         foundation.periodic_tasks.append(

@@ -25,7 +25,7 @@ IN_PROJECTS = {
     "release": Kind(
         (
             *("created", "step_applied", "step_skipped", "paused", "resumed"),
-            *("warned", "stopped", "cancelled", "failed", "done"),
+            *("warned", "unwatched", "watched", "stopped", "cancelled", "failed", "done"),
         )
     ),
     "comment": Kind(("deleted",)),
@@ -35,6 +35,7 @@ IN_PROJECTS = {
     "member": Kind(("added", "updated", "removed", "joined")),
     "invitation": Kind(("created", "sent", "accepted", "deleted")),
     "token": Kind(("created", "deleted")),
+    "erasure": Kind(("requested",)),
     "webhook": Kind(("created", "updated", "secret_rotated", "disabled", "deleted")),
 }
 """The kinds in a project."""
@@ -45,10 +46,10 @@ IN_NO_PROJECT = {
             *("registered", "email_verified", "password_changed", "password_reset", "session_ended"),
             *("totp_enabled", "totp_disabled", "passkey_added", "passkey_removed"),
             *("recovery_code_used", "recovery_codes_renewed", "two_factor_reset", "token_created", "token_deleted"),
-            *("taken_over", "promoted", "demoted", "deactivated", "reactivated"),
+            *("taken_over", "promoted", "demoted", "deactivated", "reactivated", "deleted"),
         )
     ),
-    "instance": Kind(("updated", "webhook_previewed")),
+    "instance": Kind(("updated", "webhook_previewed", "trail_deleted")),
 }
 """The kinds of the instance, whose changes administrators see."""
 

@@ -13,12 +13,13 @@ from flagstaff.api.routers import Router
 from flagstaff.api.schemas import FlagKey, Moment
 from flagstaff.audit.change_summaries_store import ChangesInterval
 from flagstaff.audit.changes_routes import Service
-from flagstaff.history.summaries_routes import SummarisedTime, SummaryQuery, duration
+from flagstaff.history.summaries_routes import SummarisedTime, SummaryQuery
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
+from flagstaff.values.zones import parse_zone
 
 router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Audit"])
 
@@ -72,7 +73,8 @@ async def summarise_changes(
         env_id,
         since=query.since,
         until=query.until,
-        interval=duration(query.interval),
+        interval=query.interval,
+        zone=parse_zone(query.tz),
         flag_key=query.flag_key,
     )
     return json_response(
@@ -80,6 +82,7 @@ async def summarise_changes(
             "since": format_moment(summary.asked.since),
             "until": format_moment(summary.asked.until),
             "interval": query.interval,
+            "tz": query.tz,
             "intervals": list(map(_view, summary.found)),
         }
     )

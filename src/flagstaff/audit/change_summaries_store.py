@@ -1,5 +1,6 @@
 """The numbers of changes in the audit trail, by interval."""
 
+from bisect import bisect_right
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -12,6 +13,7 @@ from flagstaff.values.intervals import Intervals, moment_of
 
 _columns = tables.changes.c
 _MICROSECONDS_A_MINUTE = 60_000_000
+_UNITS = 60, 15, 1  # in minutes; time zones differ by quarters of an hour, and did so by minutes long ago
 
 
 class ChangesInterval(NamedTuple):
@@ -47,26 +49,34 @@ async def summarise_changes(
         .join(counted, newest.id == counted.c.newest)
         .order_by(counted.c.place)
     )
-    return [
-        ChangesInterval(
-            moment_of(row.place * intervals.step),
-            row.changes,
-            int(row.segment_changes),
+    found: dict[int, ChangesInterval] = {}
+    unit = _unit_of(intervals)
+    for row in await connection.execute(query):
+        start = intervals.starts[bisect_right(intervals.starts, row.place * unit) - 1]
+        before = found.get(start)
+        found[start] = ChangesInterval(
+            moment_of(start),
+            row.changes + (before.changes if before else 0),
+            int(row.segment_changes) + (before.segment_changes if before else 0),
             row.newest,
             row.at,
             row.actor_email,
             row.action,
             row.flag_key,
         )
-        for row in await connection.execute(query)
-    ]
+    return [*found.values()]
+
+
+def _unit_of(intervals: Intervals) -> int:
+    """Return the minutes by which changes are counted: whole intervals, or parts of those that differ in length."""
+    return intervals.step or next(unit for unit in _UNITS if all(each % unit == 0 for each in intervals.bounds))
 
 
 def _counting(
     project_id: UUID, environment_id: UUID, intervals: Intervals, flag_key: str | None, *, with_segments: bool
 ) -> sa.Subquery:
     """The counts of changes by the place of their interval, with the number of the newest change in each."""
-    length = intervals.step * _MICROSECONDS_A_MINUTE
+    length = _unit_of(intervals) * _MICROSECONDS_A_MINUTE
     place = sa.type_coerce(_columns.at, sa.BigInteger) // length
     is_segment = _columns.action.like("segment.%")
     of_flags = sa.and_(

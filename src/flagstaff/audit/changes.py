@@ -89,6 +89,8 @@ class Batch:
 
 
 COMMAND_LINE = Actor(account_id=None, email=None)
+DELETED_ACCOUNT = "a deleted account"
+"""Stands for the address of an account that was deleted, in everything that names one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from uuid import UUID
 
 from flagstaff.audit import change_lists_store, change_summaries_store
@@ -17,7 +17,7 @@ from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import Permission, may, require
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import invalid_field
-from flagstaff.values.intervals import Intervals, intervals_of
+from flagstaff.values.intervals import Intervals, calendar_intervals
 
 _SUMMARY_MAX = timedelta(days=800)  # what it reads grows with the changes in that time
 
@@ -133,7 +133,8 @@ class Changes:
         *,
         since: datetime | None,
         until: datetime | None,
-        interval: timedelta,
+        interval: str,
+        zone: tzinfo,
         flag_key: str | None,
     ) -> ChangeSummary:
         """Count the changes of what decides an environment's flags, or one flag by its key; by default in the last day.
@@ -141,9 +142,9 @@ class Changes:
         Segments are the whole project's: who may not see the audit trail of that gets only the changes of flags.
 
         Raises:
-            Error: INVALID for times and an interval that are not `intervals_of` a summary.
+            Error: INVALID for times and an interval that are not `calendar_intervals` of a summary.
         """
-        asked = intervals_of(since, until or self.now(), interval)
+        asked = calendar_intervals(since, until or self.now(), interval, zone)
         if asked.until - asked.since > _SUMMARY_MAX:
             raise invalid_field("since", f"must be at most {_SUMMARY_MAX.days} days before until")
         async with self.database.read() as connection:

@@ -27,6 +27,8 @@ _VERBS = {
     "step_applied": "applied a step of",
     "step_skipped": "skipped a late step of",
     "warned": "raised an alarm in",
+    "unwatched": "cannot watch",
+    "watched": "watches again",
     "done": "finished",
     "failed": "could not continue",
 }

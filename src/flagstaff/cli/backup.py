@@ -45,6 +45,8 @@ def backup(
     typer.echo(f"Wrote {to}: {rows} rows of {len(manifest.tables)} tables, {spell_size(to.stat().st_size)}.")
     if settings.secret_key is not None:
         typer.echo("It does not contain the secret key: keep FLAGSTAFF_SECRET_KEY as well.")
+    elif key is None:
+        typer.echo("It does not contain the secret key: there is no file secret-key in the data directory.", err=True)
 
 
 async def _back_up(settings: Settings, to: Path, key: str | None, *, with_history: bool) -> Manifest:
@@ -94,7 +96,10 @@ def restore(
     if not source.manifest.history:
         typer.echo("The backup was made without the evaluation history.")
     if key is None and settings.secret_key is None:
-        typer.echo("The backup has no secret key. Set FLAGSTAFF_SECRET_KEY as before, or all users must log in again.")
+        typer.echo(
+            "The backup has no secret key. Set FLAGSTAFF_SECRET_KEY as before. Without it, run once: flagstaff serve "
+            "--new-secret-key. Then all users must log in again."
+        )
     elif key is not None and settings.secret_key not in {None, key}:
         typer.echo("FLAGSTAFF_SECRET_KEY differs from the backup's key. All users must log in again.")
 
@@ -138,12 +143,8 @@ def _target(url: str | None, directory: Path) -> Iterator[DataDirectory | None]:
 @contextmanager
 def _locked(path: Path) -> Iterator[DataDirectory]:
     directory = DataDirectory(path)
-    directory.prepare()
-    directory.lock()
-    try:
+    with directory.locked():
         yield directory
-    finally:
-        directory.unlock()
 
 
 def _parse_target(to: str, settings: Settings) -> tuple[str | None, Path]:

@@ -1,10 +1,10 @@
-"""`flagstaff clickhouse`: prepares a ClickHouse server for evaluations."""
+"""`flagstaff clickhouse`: prepares a ClickHouse server for evaluations and events."""
 
 import os
 
 import typer
 
-from flagstaff.history.clickhouse.table import create_statement
+from flagstaff.history.clickhouse.table import EVENT_TABLE, create_statement
 from flagstaff.settings import Settings
 
 app = typer.Typer(name="clickhouse", help="The copy of the history in ClickHouse.", no_args_is_help=True)
@@ -17,5 +17,8 @@ def clickhouse() -> None:
 
 @app.command()
 def schema() -> None:
-    """Print the statement that creates the table that FLAGSTAFF_CLICKHOUSE_TABLE names."""
-    typer.echo(create_statement(Settings.load(os.environ).clickhouse_table), nl=False)
+    """Print the statements that create the tables for evaluations and, if the settings name one, for events."""
+    settings = Settings.load(os.environ)
+    typer.echo(create_statement(settings.clickhouse_table), nl=False)
+    if settings.clickhouse_events_table is not None:
+        typer.echo(create_statement(settings.clickhouse_events_table, EVENT_TABLE), nl=False)

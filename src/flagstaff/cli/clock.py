@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import typer
 
-from flagstaff.assembly.bootstrap import open_service
+from flagstaff.assembly.bootstrap import open_database
 from flagstaff.identity.administration.instance_store import read_time_seen, write_time_seen
 from flagstaff.settings import Settings
 from flagstaff.values.moments import format_moment
@@ -20,9 +20,9 @@ def trust_clock() -> None:
     now = datetime.now(UTC)
 
     async def trust() -> datetime | None:
-        async with open_service(Settings.load(os.environ)) as flagstaff:
-            before = await read_time_seen(flagstaff.database)
-            await write_time_seen(flagstaff.database, now)
+        async with open_database(Settings.load(os.environ)) as database:
+            before = await read_time_seen(database)
+            await write_time_seen(database, now)
             return before
 
     before = asyncio.run(trust())

@@ -10,8 +10,12 @@ import typer
 from flagstaff.cli import backup, clickhouse, clock, users
 from flagstaff.cli import export as exporting
 from flagstaff.cli.doctor import command
-from flagstaff.cli.history import export as history
+from flagstaff.cli.history.compact import compact
+from flagstaff.cli.history.erase import erase as erase_user
+from flagstaff.cli.history.export import export as export_history
+from flagstaff.cli.history.export_events import export_events
 from flagstaff.cli.history.new import new as new_history
+from flagstaff.cli.history.user import user as user_data
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.migrate import migrate as run_migrations
 from flagstaff.settings import Settings
@@ -24,8 +28,14 @@ app.command()(backup.copy)
 app.command()(clock.trust_clock)
 app.command()(command.doctor)
 app.command()(exporting.export)
-history.app.command()(new_history)
-app.add_typer(history.app)
+history = typer.Typer(name="history", help="The evaluation history.", no_args_is_help=True)
+history.command()(export_history)
+history.command()(export_events)
+history.command()(new_history)
+history.command()(compact)
+history.command()(erase_user)
+history.command()(user_data)
+app.add_typer(history)
 app.add_typer(clickhouse.app)
 
 
@@ -40,13 +50,8 @@ def migrate(
 ) -> None:
     """Migrate the database to the newest revision, or to another. `serve` migrates to the newest by itself."""
     settings = Settings.load(os.environ)
-    directory = DataDirectory(settings.data_dir)
-    directory.prepare()
-    directory.lock()  # a running server would find the tables changed
-    try:
+    with DataDirectory(settings.data_dir).locked():  # a running server would find the tables changed
         done = asyncio.run(run_migrations(settings.database_url, settings.data_dir, to, force=force))
-    finally:
-        directory.unlock()
     for revision in done:
         typer.echo(f"Ran {revision}.")
     typer.echo("The database is already at this revision." if not done else "Done.")

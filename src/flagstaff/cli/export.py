@@ -11,7 +11,7 @@ from uuid import UUID
 import typer
 
 from flagstaff.applications.flag_exports_service import ExportFormat, FlagExports
-from flagstaff.assembly.bootstrap import open_service
+from flagstaff.assembly.bootstrap import open_database
 from flagstaff.settings import Settings
 from flagstaff.values.errors import invalid_field
 
@@ -41,5 +41,5 @@ def export(
 
 
 async def _export(project: UUID, environment: str, file_format: ExportFormat) -> Iterator[bytes]:
-    async with open_service(Settings.load(os.environ)) as flagstaff:
-        return await FlagExports(flagstaff.database).export_for_operator(project, environment, file_format)
+    async with open_database(Settings.load(os.environ)) as database:
+        return await FlagExports(database).export_for_operator(project, environment, file_format)

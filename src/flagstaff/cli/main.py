@@ -93,7 +93,18 @@ def serve(
             "--accept-loss", help="Start although SQLite's files lack changes that were confirmed. Use it only once."
         ),
     ] = False,
+    new_secret_key: Annotated[
+        bool,
+        typer.Option(
+            "--new-secret-key", help="Make a new secret key if the file of the present one is lost. Use it only once."
+        ),
+    ] = False,
 ) -> None:
     """Serve the API and the dashboard until SIGTERM or Ctrl-C; migrates the database first."""
     given = {} if workers is None else {"FLAGSTAFF_WORKERS": workers}
-    serving.serve(Settings.load({**os.environ, **given}), OpenTelemetry.load(os.environ), accepts_loss=accept_loss)
+    serving.serve(
+        Settings.load({**os.environ, **given}),
+        OpenTelemetry.load(os.environ),
+        accepts_loss=accept_loss,
+        accepts_new_key=new_secret_key,
+    )

@@ -87,17 +87,19 @@ class Parent:
         self._failure: Error | None = None
         self._killed = 0
 
-    def run(self, prepare: Work, on_served: Callable[[], None]) -> int:
+    def run(self, prepare: Work, on_prepared: Callable[[], None], on_served: Callable[[], None]) -> int:
         """Do `prepare` in a process of its own, then serve until a signal; return how many workers had to be killed.
 
-        `on_served` is called once all workers serve.
+        `on_prepared` is called before the first worker starts, and `on_served` once all workers serve.
 
         Raises:
-            Error: what `prepare` raises, or the first worker that could not start.
+            Error: what `prepare` or `on_prepared` raises, or the first worker that could not start.
         """
         with self._signals_received():
             try:
                 self._prepare(prepare)
+                if self._kills_at is None:
+                    on_prepared()
                 while self._kills_at is None or not all(map(self._is_left, self._processes())):
                     self._start_due()
                     self._wait()

@@ -1,15 +1,19 @@
 """`flagstaff serve`: one process, or several workers under a parent."""
 
+import asyncio
 import signal
 from functools import partial
 
 import structlog
 
+from flagstaff.assembly.migrating import prepare
+from flagstaff.assembly.secret_keys import require_secret_key
 from flagstaff.cli import server
 from flagstaff.cli.greeting import greet, is_first_start
 from flagstaff.cli.listeners import listen
 from flagstaff.cli.otel import require_sdk
 from flagstaff.database.data_directory import DataDirectory
+from flagstaff.database.files import give_to_owner
 from flagstaff.database.sqlite.files import inspect_files
 from flagstaff.machine.cores import usable_cores
 from flagstaff.machine.descriptors import require_enough
@@ -28,11 +32,17 @@ def settings_table() -> str:
     return "Settings, all from the environment:\n\n" + "\n\n".join(lines)
 
 
-def serve(settings: Settings, open_telemetry: OpenTelemetry | None, *, accepts_loss: bool = False) -> None:
+def serve(
+    settings: Settings,
+    open_telemetry: OpenTelemetry | None,
+    *,
+    accepts_loss: bool = False,
+    accepts_new_key: bool = False,
+) -> None:
     """Serve until SIGTERM, SIGINT or SIGHUP; a second SIGINT ends running requests at once.
 
     `open_telemetry` says which traces and metrics are sent. `accepts_loss` allows a start with SQLite's files that lack
-    confirmed changes.
+    confirmed changes, and `accepts_new_key` one with a new secret key in place of one that is lost.
 
     Raises:
         Error: UNAVAILABLE when it needs packages that are not installed; CONFLICT when the
@@ -55,24 +65,24 @@ def serve(settings: Settings, open_telemetry: OpenTelemetry | None, *, accepts_l
     signals = [signal.SIGTERM, signal.SIGINT]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup, the server outlives its terminal
         signals.append(signal.SIGHUP)
-    if workers == 1:
-        listener = partial(listen, settings.host, settings.ports)
-        server.run(settings, listener, signals, say_served, open_telemetry=open_telemetry)
-    else:
-        from flagstaff.cli.workers import serve_with_workers  # noqa: PLC0415 -- with ctypes, only where the settings ask
+    try:
+        if workers == 1:
+            asyncio.run(require_secret_key(settings, may_be_new=accepts_new_key))
+            listener = partial(listen, settings.host, settings.ports)
+            server.run(settings, listener, signals, say_served, open_telemetry=open_telemetry)
+        else:
+            from flagstaff.cli.workers import serve_with_workers  # noqa: PLC0415 -- with ctypes, only where settings ask
 
-        serve_with_workers(settings, workers, signals, say_served, open_telemetry)
+            prepare_all = partial(prepare, settings, workers, accepts_new_key=accepts_new_key)
+            serve_with_workers(settings, workers, signals, prepare_all, say_served, open_telemetry)
+    finally:
+        give_to_owner(settings.data_dir)
 
 
 def _accept_loss(settings: Settings) -> None:
-    directory = DataDirectory(settings.data_dir)
-    directory.prepare()
-    directory.lock()
-    try:
+    with DataDirectory(settings.data_dir).locked():
         for name, lost in inspect_files(settings.data_dir).accept_loss().items():
             log.warning("loss_accepted", file=name, changes=lost)
-    finally:
-        directory.unlock()
 
 
 def _warn(settings: Settings) -> None:

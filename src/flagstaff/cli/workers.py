@@ -9,13 +9,13 @@ import gc
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import closing
+from typing import Any
 
 import structlog
 
 from flagstaff.assembly.edge import preload_api
-from flagstaff.assembly.migrating import prepare
 from flagstaff.cli import server
 from flagstaff.cli.listeners import Listeners
 from flagstaff.cli.parent import Parent
@@ -33,10 +33,13 @@ def serve_with_workers(
     settings: Settings,
     count: int,
     signals: Sequence[signal.Signals],
+    prepare: Callable[[], Coroutine[Any, Any, None]],
     greet: Callable[[int], None],
     open_telemetry: OpenTelemetry | None = None,
 ) -> None:
-    """Serve with this many workers until one of the signals; `greet` is called with the port once all of them serve.
+    """Serve with this many workers until one of the signals.
+
+    `prepare` is done in a process of its own before they start, and `greet` is called with the port once all serve.
 
     Raises:
         Error: what `Flagstaff.start` and `Listeners` raise; INVALID on other systems than Linux.
@@ -51,13 +54,18 @@ def serve_with_workers(
         directory.lock()  # the workers inherit the lock, which the last of the processes releases by its end
         directory.warn_if_open()
         board = WorkerBoard(count)
+        secret_key = ""
+
+        def read_key() -> None:
+            nonlocal secret_key
+            secret_key = settings.secret_key or directory.secret_key()
 
         def work(slot: int, channel: socket.socket) -> None:
             board.heartbeats.start(slot)
             sockets = listeners.take(slot)
             listeners.close(but=slot)
             configure_logging(settings.log_format, worker=slot)
-            worker = Worker(slot, board, channel)
+            worker = Worker(slot, board, channel, secret_key)
             ends = (signal.SIGTERM, server.WITHOUT_DRAIN, server.AT_ONCE)
             server.run(settings, lambda: sockets, ends, lambda _: worker.tell_started(), worker, open_telemetry)
 
@@ -65,7 +73,7 @@ def serve_with_workers(
         gc.freeze()  # a collection in a worker would otherwise copy what it shares with the others
         parent = Parent(listeners, board, work=work, signals=signals, drain_seconds=settings.drain_seconds)
         killed = parent.run(
-            prepare=lambda _: asyncio.run(prepare(settings, count)), on_served=lambda: greet(listeners.port)
+            prepare=lambda _: asyncio.run(prepare()), on_prepared=read_key, on_served=lambda: greet(listeners.port)
         )
     log.info("stopped")
     if killed:

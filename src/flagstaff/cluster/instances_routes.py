@@ -65,11 +65,15 @@ class ListedInstanceOut(ResponseModel):
         "a moment after a change all instances are behind."
     )
     seconds_behind: float | None = Field(description="How old the first of these changes is; 0 if there is none.")
+    same_secret_key: bool | None = Field(
+        description="Whether it has the same secret key as the one that has answered. If not, sessions from one are "
+        "refused by the other: set `FLAGSTAFF_SECRET_KEY` to the same key in all of them."
+    )
     load: LoadOut | None
 
 
 def _view(placed: PlacedInstance) -> dict[str, Any]:
-    instance, behind, answered = placed
+    instance, behind, answered, has_same_key = placed
     report = instance.report
     return {
         "id": instance.id,
@@ -82,6 +86,7 @@ def _view(placed: PlacedInstance) -> dict[str, Any]:
         "change": report.change if report else None,
         "changes_behind": behind.changes if behind else None,
         "seconds_behind": behind.seconds if behind else None,
+        "same_secret_key": has_same_key,
         "load": report.load if report else None,
     }
 

@@ -13,11 +13,15 @@ from flagstaff.projects.access import require_administrator
 
 
 class PlacedInstance(NamedTuple):
-    """An instance, how far it is behind, if that is known, and whether it is the one that answers."""
+    """An instance, how far it is behind, if that is known, and whether it is the one that answers.
+
+    `has_same_key` is whether it has the secret key of the one that answers; None if one of them has not reported it.
+    """
 
     instance: ListedInstance
     behind: Behind | None
     answered: bool
+    has_same_key: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,15 @@ class ServingInstances:
                     count, first_at = await changes_after(connection, number)
                     seconds = (self.now() - first_at).total_seconds() if first_at else 0.0
                     behind[number] = Behind(count, max(seconds, 0.0))
+        own = next((_key_of(each) for each in instances if each.id == self.database.instance), None)
         return [
-            PlacedInstance(each, _of(behind, each), answered=each.id == self.database.instance) for each in instances
+            PlacedInstance(
+                each,
+                _of(behind, each),
+                answered=each.id == self.database.instance,
+                has_same_key=None if None in (own, _key_of(each)) else _key_of(each) == own,
+            )
+            for each in instances
         ]
 
 
@@ -53,6 +64,10 @@ async def read_newest_change(database: Database) -> int:
     """The number of the newest change."""
     async with database.query() as connection:
         return await newest_change(connection)
+
+
+def _key_of(instance: ListedInstance) -> str | None:
+    return instance.report.key_fingerprint if instance.report else None
 
 
 def _of(behind: dict[int, Behind], instance: ListedInstance) -> Behind | None:

@@ -7,8 +7,8 @@ instance that receives a question has received every change before it.
 
 Each instance holds a lease, which it renews in the session that listens. A change waits for each instance whose lease
 has not lapsed. One whose own lease has lapsed counts on it again only after it has loaded everything anew.
-docs/decisions/0025-leases.md has the proof. The workers on one SQLite database are instances in the same way
-(cluster/worker_feed.py).
+docs/decisions/0004-leases-and-acknowledgements.md has the proof. The workers on one SQLite database are instances in
+the same way (cluster/worker_feed.py).
 """
 
 import asyncio

@@ -15,7 +15,8 @@ RENEW_SECONDS = 0.75
 class Lease:
     """The instance's view of its own lease. `valid_until` is compared with the clock for every evaluation.
 
-    Where there can be no other process on the database, it is always valid. See docs/decisions/0025-leases.md.
+    Where there can be no other process on the database, it is always valid.
+    See docs/decisions/0004-leases-and-acknowledgements.md.
     """
 
     __slots__ = ("_clock", "_cut_off_seconds", "_lapses_at", "_sure_at", "valid_until")

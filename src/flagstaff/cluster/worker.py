@@ -176,12 +176,14 @@ class WorkerBoard:
 class Worker:
     """This process as a worker. `slot`, from 0, stays the same when a worker is replaced; the first has more duties.
 
-    `parent` is the connection to the parent process, in lines of text.
+    `parent` is the connection to the parent process, in lines of text. The parent has read the secret key once, so that
+    a worker that replaces another has the same one, whatever has become of its file.
     """
 
     slot: int
     board: WorkerBoard
     parent: socket.socket
+    secret_key: str
 
     @property
     def is_first(self) -> bool:

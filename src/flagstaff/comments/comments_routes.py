@@ -110,7 +110,7 @@ _listing = Listing(_view, lambda comment: (comment.created_at, comment.id), BY_A
 _LISTED = problems(400, 401, 404, 503)
 _CREATED = problems(400, 401, 404, 409, 413, 429, 503)
 Service = Annotated[Comments, Depends(service(Comments))]
-IfMatch = Annotated[Precondition[Comment], Depends(if_match("comment", _view, Permission.FLAGS_READ))]
+IfMatch = Annotated[Precondition[Comment], Depends(if_match("comment", _view))]
 _comments_on_flags = writes(
     Permission.COMMENTS_WRITE,
     Permission.FLAGS_READ,
@@ -202,7 +202,12 @@ async def update_comment(
 
 
 @router.delete(_COMMENT, status_code=204, responses=problems(401, 404, 503))
-@writes(Permission.COMMENTS_WRITE, place="environment", reports_revision=False)
+@writes(
+    Permission.COMMENTS_WRITE,
+    place="environment",
+    reports_revision=False,
+    shown_with=(Permission.FLAGS_READ, Permission.AUDIT_READ),
+)
 async def delete_comment(
     project_id: Id, comment_id: Id, actor: CurrentActor, comments: Service, precondition: IfMatch
 ) -> Response:

@@ -38,6 +38,7 @@ class _Service:
     is_running: bool = True  # but while it waits for its restart
     since: float = 0.0  # by the loop's clock
     failures: int = 0  # in a row
+    logged: str = ""  # the failure of periodic work that was logged last, while it lasts
     restarts: int = 0
 
     @property
@@ -84,6 +85,8 @@ class Supervisor:
     ) -> None:
         """Await `work` repeatedly, with a pause of this length before each run; after a failure, with a restart's.
 
+        The log has a failure once, and again when its reason is another one or a run has succeeded in between.
+
         The task is down when three runs in a row have failed, until one succeeds. With a `purpose`, as in `run`, the
         instance is then not ready.
         """
@@ -91,7 +94,9 @@ class Supervisor:
         async def repeat() -> None:
             while service.failures or not await is_set_within(service.ending, every_seconds):
                 await work()
-                service.failures = 0
+                if service.logged:
+                    log.info("task_works_again", task=name)
+                service.failures, service.logged = 0, ""
 
         service = _Service(name, repeat, purpose, None, is_periodic=True)
         self._begin(service)
@@ -195,10 +200,10 @@ class Supervisor:
         except asyncio.CancelledError as error:
             if _is_being_cancelled():
                 raise
-            _log("task_failed", service.name, error)  # something that the work awaited was cancelled
+            _log_of(service, error)  # something that the work awaited was cancelled
             return False
         except Exception as error:  # noqa: BLE001 - the edge of a background loop: nothing stands above it
-            _log("task_failed", service.name, error)
+            _log_of(service, error)
             return False
         else:
             return True
@@ -232,6 +237,14 @@ async def is_set_within(event: asyncio.Event, seconds: float) -> bool:
 def _is_being_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _log_of(service: _Service, error: BaseException) -> None:
+    """Log the failure of a long-lived task, but not the same one of periodic work again."""
+    failure = f"{type(error).__name__}: {error}"
+    if not service.is_periodic or failure != service.logged:
+        service.logged = failure
+        _log("task_failed", service.name, error)
 
 
 def _log(event: str, name: str, error: BaseException) -> None:

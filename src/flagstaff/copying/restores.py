@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from flagstaff.audit.changes import OWN_FIELDS, Change, Scope, altered_values
 from flagstaff.audit.recorded_values import read_resource, read_value
+from flagstaff.audit.redaction import has_erased
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.values.errors import Code, Error
@@ -68,15 +69,24 @@ def values_before(change: Change, now: Mapping[str, Any], *, if_unchanged: bool)
     again = [name for name in altered if now.get(name) != after[name]]
     if if_unchanged and again:
         raise unrestorable(f"It has been changed again since: {', '.join(again)}.")
-    return {name: read_value(name, before[name]) for name in altered}
+    values = {name: before[name] for name in altered}
+    _refuse_erased(values)
+    return {name: read_value(name, value) for name, value in values.items()}
 
 
 def read_recorded(kind: type[T], values: Mapping[str, Any]) -> T:
     """A whole resource from the audit trail; raises Error CONFLICT if the entry lacks some of its fields."""
+    _refuse_erased(values)
     try:
         return read_resource(kind, values)
     except LookupError as error:
         raise unrestorable(f"The audit trail does not contain valid values: {error}.") from error
+
+
+def _refuse_erased(values: Mapping[str, Any]) -> None:
+    """Raise Error CONFLICT if values before a change were those of a user who was erased from the trail."""
+    if has_erased(values):
+        raise unrestorable("A user was erased from the values before the change. Set the other values by hand.")
 
 
 def unrestorable(why: str) -> Error:

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import secrets
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import structlog
 
-from flagstaff.database.files import find_status
+from flagstaff.database.files import WORK_PREFIX, find_status, give_to_owner
 from flagstaff.database.situations import find_file_situation
 from flagstaff.values.errors import Code, Error
 
@@ -32,6 +33,33 @@ class DataDirectory:
         self.path = path
         self._lock: int | None = None
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Create the folder, and lock it inside this context, for a command that writes in it.
+
+        Raises:
+            Error: UNAVAILABLE or CONFLICT, as `prepare` and `lock` do.
+        """
+        with self.given_to_owner():
+            self.lock()
+            try:
+                yield
+            finally:
+                self.unlock()
+
+    @contextmanager
+    def given_to_owner(self) -> Iterator[None]:
+        """Create the folder, and after this context give what root has made in it to the folder's owner.
+
+        Otherwise the server, which runs as this owner, could not use these files. Raises Error UNAVAILABLE if the
+        folder cannot be created.
+        """
+        self.prepare()
+        try:
+            yield
+        finally:
+            give_to_owner(self.path)
+
     def prepare(self) -> None:
         """Create the folder; raises Error UNAVAILABLE if that fails."""
         try:
@@ -48,7 +76,10 @@ class DataDirectory:
             log.warning("data_directory_open", path=str(self.path), mode=f"{mode:04o}", advice=advice)
 
     def lock(self) -> None:
-        """Lock the folder until this process ends for any reason; raises Error CONFLICT if it is locked."""
+        """Lock the folder until this process ends for any reason, and delete what killed commands have left.
+
+        Raises Error CONFLICT if it is locked.
+        """
         descriptor = self._open_lock()
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -60,9 +91,18 @@ class DataDirectory:
                 f"Another Flagstaff (process {other}) already serves from {self.path}. "
                 "Stop it, or set FLAGSTAFF_DATA_DIR to another folder for this one.",
             ) from error
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        try:
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        except OSError as error:
+            os.close(descriptor)
+            raise self._unusable(_LOCK_FILE, error) from error
         self._lock = descriptor
+        for left in self.find_work_folders():
+            try:
+                shutil.rmtree(left)
+            except OSError as error:
+                log.warning("leftovers_not_deleted", folder=left.name, error=error.strerror)
 
     def unlock(self) -> None:
         """Unlock the folder."""
@@ -82,6 +122,11 @@ class DataDirectory:
         finally:
             os.close(descriptor)
         return False
+
+    def find_work_folders(self) -> list[Path]:
+        """The folders in which commands make new files while they lock this one; left by killed ones if it is not."""
+        found = sorted(self.path.glob(f"{WORK_PREFIX}*"))
+        return [each for each in found if each.is_dir() and not each.is_symlink()]
 
     def note_files(self, numbers: Mapping[str, int]) -> None:
         """Write which files this process of the server has open: their numbers (inodes), by name.
@@ -117,11 +162,16 @@ class DataDirectory:
 
     def _open_lock(self) -> int:
         try:
-            return os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+            # Not through a link, with which the folder's owner could have root's commands write elsewhere.
+            return os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            message = f"The data directory {self.path} cannot be used: {error.strerror}."
-            situation = find_file_situation(self.path / _LOCK_FILE, self.path)
-            raise Error(Code.UNAVAILABLE, situation.message if situation else message) from error
+            raise self._unusable(_LOCK_FILE, error) from error
+
+    def _unusable(self, name: str, error: OSError) -> Error:
+        """What to raise when a file could not be written."""
+        message = f"The data directory {self.path} cannot be used: {error.strerror}."
+        situation = find_file_situation(self.path / name, self.path)
+        return Error(Code.UNAVAILABLE, situation.message if situation else message)
 
     def secret_key(self) -> str:
         """The secret key in the folder, created by the first call with mode 0600.
@@ -132,7 +182,7 @@ class DataDirectory:
         path = self.path / _SECRET_FILE
         try:
             with self._held():
-                if not path.exists():
+                if not self.has_secret_key():  # a link to a missing file is not replaced
                     self._make_secret_key(path)
             mode, text = stat.S_IMODE(path.stat().st_mode), path.read_text().strip()
         except UnicodeDecodeError:
@@ -143,15 +193,20 @@ class DataDirectory:
             raise Error(
                 Code.INVALID,
                 f"Other users can read or change the secret key {path} (mode {mode:04o}). Run: chmod 600 {path} "
-                "(or, if someone may have read it, delete it: a new one is created, and all users must log in again).",
+                "(or, if someone may have read it, delete it and run once: flagstaff serve --new-secret-key. Then all "
+                "users must log in again).",
             )
         if len(text) < _SECRET_MIN_LENGTH:
             raise Error(
                 Code.INVALID,
-                f"The secret key {path} is empty or too short. Restore it from a backup, or delete it: a new one is "
-                "created, and all users must log in again.",
+                f"The secret key {path} is empty or too short. Restore it from a backup. Or delete it and run once: "
+                "flagstaff serve --new-secret-key. Then all users must log in again.",
             )
         return text
+
+    def has_secret_key(self) -> bool:
+        """Return whether the folder has the file of the secret key, whatever is in it."""
+        return os.path.lexists(self.path / _SECRET_FILE)
 
     def find_secret_key(self) -> str | None:
         """The secret key in the folder, if any; raises Error UNAVAILABLE when it cannot be read."""
@@ -200,12 +255,15 @@ class DataDirectory:
         for draft in self.path.glob(f"{_SECRET_FILE}.*"):
             draft.unlink(missing_ok=True)
         draft = self.path / _DRAFT
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(48))
-            file.flush()
-            os.fsync(file.fileno())
-        draft.rename(path)
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(secrets.token_urlsafe(48))
+                file.flush()
+                os.fsync(file.fileno())
+            draft.rename(path)
+        except OSError as error:
+            raise self._unusable(_SECRET_FILE, error) from error
 
 
 class _Note(NamedTuple):

@@ -1,6 +1,7 @@
 """Transactions. Each use case is one, whose changes are announced after the commit."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import (
     AbstractAsyncContextManager,
@@ -11,8 +12,10 @@ from contextlib import (
 )
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from typing import TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -20,19 +23,22 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.audit.changes import Change, Committed
-from flagstaff.database import dialect, driver_errors, tables
+from flagstaff.database import dialect, driver_errors, freed_pages, tables
 from flagstaff.database.commits import record_commit
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.engines import postgresql_engines, sqlite_engines
 from flagstaff.database.health import CONFIGURATION, FILES, HISTORY, StoreHealth
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions_store import FOUND, forget_found, record_committed
+from flagstaff.database.sqlite.driver import Connection as SqliteConnection
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.free_pages import FreePages, find_free_pages, return_pages
 from flagstaff.database.sqlite.open_files import OpenFile
 from flagstaff.database.sqlite.turns import Turns
 from flagstaff.values.errors import Code, Error, unavailable, unconfirmed
 
 Connection = AsyncConnection  # services pass it through without using it
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -280,19 +286,62 @@ class Database:
                 yield connection
                 record_commit()
 
-    async def find_free_history_bytes(self) -> int | None:
-        """The free pages of the history's file, which it does not return to the disk, in bytes.
+    async def find_free_history_pages(self) -> FreePages | None:
+        """The free pages of the history's file; None with PostgreSQL, whose disk cannot be seen from here."""
+        if self.is_postgresql:
+            return None
+        async with self.read_history() as connection:
+            return await _call_driver(connection, find_free_pages)
 
-        None with PostgreSQL, whose disk cannot be seen from here.
+    async def find_unused_history_bytes(self) -> int | None:
+        """The bytes in the history's file that hold no rows: free pages, and those that are being overwritten.
+
+        None with PostgreSQL.
         """
         if self.is_postgresql:
             return None
         async with self.read_history() as connection:
-            pages, size = [
-                (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
-                for name in ("freelist_count", "page_size")
-            ]
-        return int(pages * size)
+            free: FreePages = await _call_driver(connection, find_free_pages)
+            return free.bytes + await freed_pages.stored_bytes(connection)
+
+    async def return_history_pages(self, most: int, seconds: float) -> int:
+        """Give free pages of the history's file back to the disk, up to a number of bytes and for so long.
+
+        Returns how many bytes. Batches wait meanwhile.
+        """
+        async with self.write_history() as connection:
+            return await _call_driver(connection, partial(return_pages, most=most, seconds=seconds))
+
+    async def overwrite_free_pages(self) -> bool:
+        """Overwrite what was deleted from the history in SQLite's free pages; return False if some is left.
+
+        Some is left if pages are freed all the time. PostgreSQL overwrites its pages itself, in its own time.
+        """
+        if self.is_postgresql:
+            return True
+        async with self.read_history() as connection:
+            turns = 2 + 2 * await freed_pages.count(connection) // freed_pages.PAGES_AT_ONCE
+        try:
+            return not await self._repeat(freed_pages.fill, turns)
+        finally:
+            while await self._repeat(freed_pages.give_back, turns):
+                pass
+
+    async def empty_history_log(self) -> bool:
+        """Move SQLite's log of the history to its file and empty it; return False if a reader still needs it."""
+        if self.is_postgresql:
+            return True
+        with translated_errors():
+            return await self._files[HISTORY_FILE].empty_log()
+
+    async def _repeat(self, write: Callable[[AsyncConnection], Awaitable[bool]], most: int) -> bool:
+        """Write to the history while there is more to write, but so often at most. Return whether there is more."""
+        more = True
+        while more and most > 0:
+            async with self.write_history() as connection:
+                more = await write(connection)
+            most -= 1
+        return more
 
     async def try_to_write(self) -> None:
         """Write what changes nothing to both stores, so that `health` knows whether they take writes."""
@@ -332,6 +381,13 @@ async def attempt(transaction: Transaction, *, keep: bool) -> AsyncIterator[None
         if not keep:
             forget_found(transaction.connection)
             await savepoint.rollback()
+
+
+async def _call_driver(connection: AsyncConnection, function: Callable[[sqlite3.Connection], T]) -> T:
+    """Call a function with SQLite's own connection, in the thread and the transaction of this one."""
+    driver = (await connection.get_raw_connection()).driver_connection
+    assert isinstance(driver, SqliteConnection)
+    return await driver.call_in_transaction(function)
 
 
 def _joined() -> Transaction | None:

@@ -5,7 +5,7 @@ a twentieth of the start.
 """
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,11 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from flagstaff.database.sqlite.commit_numbers import record_number
-from flagstaff.database.sqlite.connection_thread import BEGIN_TO_WRITE
+from flagstaff.database.sqlite.commit_numbers import NumberRecord
+from flagstaff.database.sqlite.connection_thread import BEGIN_TO_WRITE, use_write_ahead_log
 from flagstaff.database.sqlite.driver import create_engine
 from flagstaff.database.sqlite.files import existing
+from flagstaff.database.sqlite.free_pages import AUTO_VACUUM
 from flagstaff.database.sqlite.open_files import LOG_BYTES
 
 READERS = 4
@@ -51,7 +52,7 @@ def sqlite_engine(
         # Quick reads, for which changes and requests wait, would in turn wait for all that other workers do.
         niceness=0 if write or is_quick else _READERS_NICENESS,
         require=require,
-        record_number=partial(record_number, path.parent, path.name, is_synced=is_synced) if write else None,
+        record_number=NumberRecord(path.parent, path.name, is_synced=is_synced) if write else None,
         pool_size=1 if write else READERS,
         max_overflow=0,
         pool_timeout=WAIT_SECONDS,
@@ -63,10 +64,12 @@ def sqlite_engine(
     def prepare(connection: Any, _record: Any) -> None:
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {WAIT_SECONDS * 1000}")
-        cursor.execute("PRAGMA journal_mode = WAL")
+        connection.run_async(lambda driver: driver.call(use_write_ahead_log))
         cursor.execute(f"PRAGMA synchronous = {synchronous}")
         cursor.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
         cursor.execute("PRAGMA foreign_keys = ON")
+        # What is deleted from a page in use is overwritten at once. Free pages are when a user is erased.
+        cursor.execute("PRAGMA secure_delete = FAST")
         if write:  # it waits only for the write lock, for which the driver does so
             cursor.execute("PRAGMA busy_timeout = 0")
         cursor.close()
@@ -133,6 +136,7 @@ def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: s
         cursor.execute(f"PRAGMA busy_timeout = {_MIGRATION_WAIT_SECONDS * 1000}")
         cursor.execute(f"PRAGMA journal_mode = {journal_mode}")
         cursor.execute("ATTACH DATABASE ? AS history", (str(history),))
+        cursor.execute(f"PRAGMA history.auto_vacuum = {AUTO_VACUUM}")  # of a new file: it must come first
         cursor.execute(f"PRAGMA history.journal_mode = {journal_mode}")
         cursor.close()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import structlog
 
 from flagstaff.database import driver_errors
-from flagstaff.database.situations import Situation, find_file_situation
+from flagstaff.database.situations import Situation, find_file_situation, full_disk
 from flagstaff.database.sqlite.files import (
     CONFIGURATION_FILE,
     HISTORY_FILE,
@@ -178,13 +178,10 @@ class StoreHealth:
         self, store: str, reason: str, cause: BaseException | None, situation: Situation | None
     ) -> str:
         place = "PostgreSQL" if self._is_postgresql else FILES[store]
+        if driver_errors.is_full_disk(cause):  # or a quota is reached
+            situation = full_disk(place)
         if situation:
             message = f"{situation.message} Evaluations are answered meanwhile."
-        elif driver_errors.is_full_disk(cause):
-            message = (
-                f"{place} cannot be written because its disk is full. Nothing was changed. Free space on the disk, and "
-                "try again. Evaluations are answered meanwhile."
-            )
         else:
             message = (
                 f"{place} cannot be written: {reason}. Nothing was changed. Check its disk: free space, or restore the "

@@ -1,6 +1,6 @@
 """The transactions that change the schema, and how they take their locks while instances serve from PostgreSQL.
 
-docs/decisions/0033-upgrades.md has the reasons.
+docs/decisions/0027-upgrades-and-backups.md has the reasons.
 """
 
 import asyncio

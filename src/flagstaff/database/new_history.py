@@ -12,13 +12,19 @@ from tempfile import TemporaryDirectory
 import sqlalchemy as sa
 
 from flagstaff.database import tables
-from flagstaff.database.files import sync_directory
+from flagstaff.database.files import WORK_PREFIX, sync_directory
 from flagstaff.database.health import HISTORY
 from flagstaff.database.migrate import migrate, migrate_connection, run_on_postgresql
 from flagstaff.database.schema_state import known_revisions, missing_tables, present_revision
 from flagstaff.database.sqlite.commit_numbers import forget_number
 from flagstaff.database.sqlite.files import COMPANIONS, HISTORY_FILE, Files, State, find_damage, inspect_files
 from flagstaff.values.errors import Code, Error
+
+_NUMBERED = (tables.segments.name, tables.event_segments.name)
+_number_schema = sa.text(  # an earlier revision has no segments of events
+    "SELECT setval(pg_class.oid::regclass, :number) FROM pg_class WHERE relnamespace = 'history'::regnamespace "
+    "AND relkind = 'S' AND relname IN ('segments_id_seq', 'event_segments_id_seq')"
+)
 
 
 async def begin_new_history(directory: Path, now: datetime) -> Path | None:
@@ -33,7 +39,7 @@ async def begin_new_history(directory: Path, now: datetime) -> Path | None:
     found.require_configuration()
     revision = _require_revision(found)
     await _require_damage(found)
-    with TemporaryDirectory(prefix="new-history-", dir=directory) as folder:
+    with TemporaryDirectory(prefix=f"{WORK_PREFIX}new-history-", dir=directory) as folder:
         # As the first start makes it, at the revision of the configuration beside it.
         await migrate(None, Path(folder), revision)
         made = Path(folder) / HISTORY_FILE
@@ -76,8 +82,7 @@ def _begin_new_schema(connection: sa.Connection, now: datetime) -> str | None:
     connection.execute(sa.text(f"SET LOCAL search_path TO {other}"))
     migrate_connection(connection, revision)
     connection.execute(sa.text(f"DROP SCHEMA {other} CASCADE"))
-    number = {"number": _first_number(now)}
-    connection.execute(sa.text("SELECT setval('history.segments_id_seq', :number)"), number)
+    connection.execute(_number_schema, {"number": _first_number(now)})
     return aside
 
 
@@ -108,14 +113,14 @@ async def _require_damage(found: Files) -> None:
 
 
 def _first_number(now: datetime) -> int:
-    """A higher number than those of the segments in any history before, so that exports and copies skip none."""
+    """A higher number than those of segments of any history before, so that exports and copies skip none."""
     return int(now.timestamp() * 1000)
 
 
 def _number_from(path: Path, now: datetime) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        values = (tables.segments.name, _first_number(now))
-        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", values)
+        values = [(table, _first_number(now)) for table in _NUMBERED]
+        connection.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", values)
 
 
 def _set_aside(directory: Path, now: datetime) -> Path | None:

@@ -68,6 +68,13 @@ CREATE TABLE comments (
 	CONSTRAINT comments_release_id_reference FOREIGN KEY(release_id) REFERENCES releases (id) ON DELETE CASCADE, 
 	CONSTRAINT comments_author_id_reference FOREIGN KEY(author_id) REFERENCES accounts (id) ON DELETE SET NULL
 );
+CREATE TABLE deleted_accounts (
+	id CHAR(32) NOT NULL, 
+	sealed BLOB NOT NULL, 
+	examined BIGINT NOT NULL, 
+	until BIGINT NOT NULL, 
+	CONSTRAINT deleted_accounts_primary PRIMARY KEY (id)
+);
 CREATE TABLE ended_tokens (
 	id CHAR(32) NOT NULL, 
 	expires_at BIGINT NOT NULL, 
@@ -94,7 +101,7 @@ CREATE TABLE environments (
 	project_id CHAR(32) NOT NULL, 
 	name TEXT NOT NULL, 
 	"key" TEXT NOT NULL, 
-	created_at BIGINT NOT NULL, revision BIGINT DEFAULT '0' NOT NULL, critical BOOLEAN, position INTEGER DEFAULT '2147483647' NOT NULL, 
+	created_at BIGINT NOT NULL, revision BIGINT DEFAULT '0' NOT NULL, critical BOOLEAN, position INTEGER DEFAULT '2147483647' NOT NULL, history_retention_days INTEGER, 
 	CONSTRAINT environments_primary PRIMARY KEY (id), 
 	CONSTRAINT environments_project_id_key_unique UNIQUE (project_id, "key"), 
 	CONSTRAINT environments_project_id_reference FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE
@@ -340,7 +347,7 @@ CREATE TABLE projects (
 	description TEXT, 
 	sdk_key TEXT NOT NULL, 
 	created_at BIGINT NOT NULL, 
-	updated_at BIGINT NOT NULL, demands_second_factor BOOLEAN DEFAULT 0 NOT NULL, revision BIGINT DEFAULT '0' NOT NULL, shares_contents BOOLEAN DEFAULT 0 NOT NULL, 
+	updated_at BIGINT NOT NULL, demands_second_factor BOOLEAN DEFAULT 0 NOT NULL, revision BIGINT DEFAULT '0' NOT NULL, shares_contents BOOLEAN DEFAULT 0 NOT NULL, history_retention_days INTEGER, 
 	CONSTRAINT projects_primary PRIMARY KEY (id), 
 	CONSTRAINT projects_sdk_key_unique UNIQUE (sdk_key), 
 	CONSTRAINT projects_owner_id_reference FOREIGN KEY(owner_id) REFERENCES accounts (id) ON DELETE CASCADE
@@ -373,7 +380,7 @@ CREATE TABLE releases (
 	ended_at BIGINT, 
 	mark BIGINT NOT NULL, 
 	created_at BIGINT NOT NULL, 
-	updated_at BIGINT NOT NULL, thresholds JSON DEFAULT '[]' NOT NULL, token_id CHAR(32), token_name TEXT, lost_authority BOOLEAN DEFAULT 0 NOT NULL, 
+	updated_at BIGINT NOT NULL, thresholds JSON DEFAULT '[]' NOT NULL, token_id CHAR(32), token_name TEXT, lost_authority BOOLEAN DEFAULT 0 NOT NULL, split_action TEXT DEFAULT 'pause' NOT NULL, unwatched_since BIGINT, counts TEXT DEFAULT 'all' NOT NULL, 
 	CONSTRAINT releases_primary PRIMARY KEY (id), 
 	CONSTRAINT releases_project_id_reference FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE, 
 	CONSTRAINT releases_environment_id_reference FOREIGN KEY(environment_id) REFERENCES environments (id) ON DELETE CASCADE, 
@@ -585,7 +592,7 @@ CREATE INDEX webhook_deliveries_created_at_index ON webhook_deliveries (created_
 CREATE INDEX webhook_deliveries_state_next_attempt_at_index ON webhook_deliveries (state, next_attempt_at);
 CREATE INDEX webhook_deliveries_webhook_id_state_number_index ON webhook_deliveries (webhook_id, state, number);
 CREATE INDEX webhooks_project_id_index ON webhooks (project_id);
-INSERT INTO "alembic_version" VALUES ('0045', '0022');
+INSERT INTO "alembic_version" VALUES ('0056', '0022');
 CREATE TABLE history.batches (
 	id BLOB NOT NULL, 
 	CONSTRAINT batches_primary PRIMARY KEY (id)
@@ -634,10 +641,28 @@ CREATE TABLE history.connections (
  WITHOUT ROWID
 
 ;
+CREATE TABLE history.counted_releases (
+	number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	release_id CHAR(32) NOT NULL, 
+	environment_id CHAR(32) NOT NULL, 
+	version BIGINT NOT NULL, 
+	holder TEXT NOT NULL, 
+	held_until BIGINT NOT NULL, 
+	content BLOB NOT NULL, 
+	CONSTRAINT counted_releases_release_id_unique UNIQUE (release_id)
+);
 CREATE TABLE history.delivered (
 	environment_id CHAR(32) NOT NULL, 
 	position TEXT NOT NULL, 
 	CONSTRAINT delivered_primary PRIMARY KEY (environment_id)
+)
+ WITHOUT ROWID
+
+;
+CREATE TABLE history.delivered_events (
+	environment_id CHAR(32) NOT NULL, 
+	segment BIGINT NOT NULL, 
+	CONSTRAINT delivered_events_primary PRIMARY KEY (environment_id)
 )
  WITHOUT ROWID
 
@@ -667,8 +692,37 @@ CREATE TABLE history.environment_users (
 	day INTEGER NOT NULL, 
 	version SMALLINT NOT NULL, 
 	users BLOB NOT NULL, 
-	flags BLOB NOT NULL, 
+	flags BLOB NOT NULL, flag_ids BLOB, single_users BLOB, 
 	CONSTRAINT environment_users_primary PRIMARY KEY (environment, day)
+)
+ WITHOUT ROWID
+
+;
+CREATE TABLE history.erased_users (
+	environment INTEGER NOT NULL, 
+	digest BLOB NOT NULL, 
+	until BIGINT NOT NULL, 
+	CONSTRAINT erased_users_primary PRIMARY KEY (environment, digest)
+)
+ WITHOUT ROWID
+
+;
+CREATE TABLE history.erasures (
+	id CHAR(32) NOT NULL, 
+	project_id CHAR(32) NOT NULL, 
+	digests JSON NOT NULL, 
+	sealed BLOB, 
+	until BIGINT NOT NULL, 
+	requested_at BIGINT NOT NULL, 
+	finished_at BIGINT, 
+	stage TEXT NOT NULL, 
+	problem TEXT, 
+	evaluations BIGINT NOT NULL, 
+	events BIGINT NOT NULL, 
+	release_users BIGINT NOT NULL, 
+	holder TEXT NOT NULL, 
+	held_until BIGINT NOT NULL, changes BIGINT DEFAULT '0' NOT NULL, 
+	CONSTRAINT erasures_primary PRIMARY KEY (id)
 )
  WITHOUT ROWID
 
@@ -690,7 +744,7 @@ CREATE TABLE history.event_segments (
 	last_at BIGINT NOT NULL, 
 	version SMALLINT DEFAULT '1' NOT NULL, 
 	content BLOB NOT NULL
-);
+, key_kind TEXT);
 CREATE TABLE history.events (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	environment INTEGER NOT NULL, 
@@ -717,7 +771,7 @@ CREATE TABLE history.flag_counts (
 	start INTEGER NOT NULL, 
 	flag_key TEXT NOT NULL, 
 	version SMALLINT NOT NULL, 
-	counts BLOB NOT NULL, 
+	counts BLOB NOT NULL, flag_id CHAR(32), others BLOB, 
 	CONSTRAINT flag_counts_primary PRIMARY KEY (environment, span, start, flag_key)
 )
  WITHOUT ROWID
@@ -729,12 +783,17 @@ CREATE TABLE history.flag_users (
 	flag_key TEXT NOT NULL, 
 	version SMALLINT NOT NULL, 
 	on_users BLOB NOT NULL, 
-	off_users BLOB NOT NULL, 
+	off_users BLOB NOT NULL, flag_id CHAR(32), details BLOB, 
 	CONSTRAINT flag_users_primary PRIMARY KEY (environment, day, flag_key)
 )
  WITHOUT ROWID
 
 ;
+CREATE TABLE history.freed_pages (
+	id INTEGER NOT NULL, 
+	zeros BLOB NOT NULL, 
+	CONSTRAINT freed_pages_primary PRIMARY KEY (id)
+);
 CREATE TABLE history.layouts (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	environment INTEGER NOT NULL, 
@@ -821,6 +880,30 @@ CREATE TABLE history.segments (
 	email_hashes BLOB NOT NULL, 
 	content BLOB NOT NULL
 , version SMALLINT DEFAULT '1' NOT NULL);
+CREATE TABLE history.step_events (
+	release INTEGER NOT NULL, 
+	metric SMALLINT NOT NULL, 
+	unit TEXT NOT NULL, 
+	step SMALLINT NOT NULL, 
+	events INTEGER NOT NULL, 
+	total FLOAT NOT NULL, 
+	limits SMALLINT NOT NULL, 
+	CONSTRAINT step_events_primary PRIMARY KEY (release, metric, unit, step)
+)
+ WITHOUT ROWID
+
+;
+CREATE TABLE history.step_exposures (
+	release INTEGER NOT NULL, 
+	unit TEXT NOT NULL, 
+	step SMALLINT NOT NULL, 
+	arm SMALLINT NOT NULL, 
+	at BIGINT NOT NULL, 
+	CONSTRAINT step_exposures_primary PRIMARY KEY (release, unit, step)
+)
+ WITHOUT ROWID
+
+;
 CREATE TABLE history.summaries (
 	environment INTEGER NOT NULL, 
 	minute INTEGER NOT NULL, 
@@ -859,6 +942,7 @@ CREATE INDEX history.caller_hours_hour_index ON caller_hours (hour);
 CREATE INDEX history.callers_environment_id_index ON callers (environment_id);
 CREATE INDEX history.callers_last_at_index ON callers (last_at);
 CREATE INDEX history.connections_seen_at_index ON connections (seen_at);
+CREATE INDEX history.erasures_project_id_index ON erasures (project_id);
 CREATE INDEX history.event_ids_day_index ON event_ids (day);
 CREATE INDEX history.event_segments_environment_id_index ON event_segments (environment, id);
 CREATE INDEX history.event_segments_environment_last_at_index ON event_segments (environment, last_at);

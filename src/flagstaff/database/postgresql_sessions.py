@@ -1,7 +1,7 @@
 """Finds out at a start whether PostgreSQL gives sessions, which last as long as their connections.
 
 Advisory locks, LISTEN and prepared statements belong to a session. A pooler such as pgbouncer in transaction mode lends
-a session to one client after another, so that they share or lose these.
+a session to one client after another, so that they share or lose these; in statement mode it refuses transactions.
 """
 
 from contextlib import AsyncExitStack
@@ -16,9 +16,9 @@ if TYPE_CHECKING:  # loaded only with PostgreSQL: see dialect.py
 
 _ASKED = 3
 _POOLED = (
-    "FLAGSTAFF_DATABASE_URL leads to a pooler that lends connections for single transactions, such as pgbouncer with "
-    "pool_mode=transaction. Flagstaff needs sessions: use the address of PostgreSQL itself, which hosted services call "
-    "direct or unpooled, or pool_mode=session."
+    "FLAGSTAFF_DATABASE_URL leads to a pooler that lends connections for single transactions or statements, such as "
+    "pgbouncer with pool_mode=transaction. Flagstaff needs sessions: use the address of PostgreSQL itself, which "
+    "hosted services call direct or unpooled, or pool_mode=session."
 )
 
 
@@ -55,6 +55,8 @@ async def _find_read_only(url: str) -> bool:
             except postgresql.ConfigurationError as error:
                 raise _refused(error) from error
             except Exception as error:
+                if "statement pooling" in str(error):  # pgbouncer, with the code of any error of its own
+                    raise Error(Code.CONFLICT, _POOLED) from error
                 if is_outage(error):
                     raise
                 raise _refused(error) from error

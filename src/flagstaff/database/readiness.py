@@ -14,18 +14,22 @@ DATABASE_SECONDS = 5.0  # a database that takes longer to answer hangs
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Checks the database, and what else is given: whether evaluations are answered, and sentences about problems."""
+    """Checks the database, and what else is given: whether evaluations are answered, and sentences about problems.
+
+    `find_warnings` returns sentences about what works now, but may not after the next start.
+    """
 
     database: Database
     answers_evaluations: Callable[[], bool]
     other_problems: Callable[[], list[str]]
+    find_warnings: Callable[[], list[str]]
 
-    async def check(self) -> None:
-        """Return if everything works.
+    async def check(self) -> list[str]:
+        """Return the warnings if everything works.
 
         Raises:
-            Error: UNAVAILABLE with every problem. Its extension `works` says what works nevertheless: `evaluations`,
-                `writes`, which are changes through the management API, and `history`.
+            Error: UNAVAILABLE with every problem and warning. Its extension `works` says what works nevertheless:
+                `evaluations`, `writes`, which are changes through the management API, and `history`.
         """
         stores = await self._check_stores()
         problems = [*dict.fromkeys(stores.values()), *self.other_problems()]
@@ -38,7 +42,9 @@ class Readiness:
                 "writes": CONFIGURATION not in stores,
                 "history": HISTORY not in stores,
             }
-            raise Error(Code.UNAVAILABLE, " ".join(problems), extensions={"works": works}, retry_after_seconds=5)
+            detail = " ".join([*problems, *self.find_warnings()])
+            raise Error(Code.UNAVAILABLE, detail, extensions={"works": works}, retry_after_seconds=5)
+        return self.find_warnings()
 
     async def _check_stores(self) -> dict[str, str]:
         """Return the problems of the configuration and of the history."""

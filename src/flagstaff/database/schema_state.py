@@ -2,8 +2,8 @@
 
 Both are in Alembic's own table. A migration only adds to the schema, so that the version before goes on; one that takes
 something away names in `oldest_supported` the first revision that no longer needs it. The newest such revision is
-stored, because an older version cannot read the migrations of a newer one. docs/decisions/0033-upgrades.md has the
-reasons.
+stored, because an older version cannot read the migrations of a newer one.
+docs/decisions/0027-upgrades-and-backups.md has the reasons.
 """
 
 from contextlib import suppress

@@ -58,6 +58,21 @@ READ_ONLY = Situation(
     "Use the address of the primary, or turn the setting off where it was set: in postgresql.conf, ALTER DATABASE or "
     "ALTER ROLE. Hosted services turn it on when the disk is full: then free space.",
 )
+LOST_KEY = Situation(
+    "The secret key is lost: its file secret-key is not in the data directory, although the database has accounts or "
+    "webhooks that need it.",
+    "Put the file back from a backup, or set FLAGSTAFF_SECRET_KEY to the key that was used before. Without it, run "
+    "once: flagstaff serve --new-secret-key. Then everyone has to log in again, and authenticator apps and the secrets "
+    "of webhooks have to be set up anew.",
+)
+OTHER_KEY = Situation(
+    "The file secret-key in the data directory cannot be read, or does not have the key with which the server runs.",
+    "Put the former file back before the next start, after which everyone would have to log in again.",
+)
+DIFFERENT_KEYS = Situation(
+    "Instances on this database have different secret keys, so a session from one of them is refused by another.",
+    "Set FLAGSTAFF_SECRET_KEY to the same key in all of them, and restart them.",
+)
 
 _BY_SQLSTATE: Mapping[str, Situation] = MappingProxyType(
     {
@@ -70,6 +85,39 @@ _BY_SQLSTATE: Mapping[str, Situation] = MappingProxyType(
     }
 )
 _NO_TLS_OFFERED = "rejected SSL upgrade"  # what the driver says; it has no class of its own for this
+_FULL_BYTES = 16 * 1024  # what a commit writes at least
+
+
+def full_disk(name: str) -> Situation:
+    """The situation in which a file, a folder or a database cannot grow."""
+    return Situation(f"{name} cannot be written because its disk is full.", "Free space on the disk, and try again.")
+
+
+def _read_only_files(name: str) -> Situation:
+    return Situation(
+        f"{name} cannot be written, because its file system is read-only.",
+        "Mount it for writing. The log of the kernel (dmesg) says why, if it was not always so.",
+    )
+
+
+def _foreign_file(name: str, owner: object) -> Situation:
+    return Situation(
+        f"{name} cannot be written, because it belongs to another user (id {owner}) than the server's.",
+        "Give the data directory to the server's user: chown -R USER DIRECTORY",
+    )
+
+
+def _forbidden_file(name: str) -> Situation:
+    return Situation(
+        f"{name} cannot be written, because its mode forbids it.", "Run in the data directory: chmod -R u+rwX ."
+    )
+
+
+def list_situations() -> tuple[Situation, ...]:
+    """Every situation of the table, with “…” for what differs."""
+    of_files = (_foreign_file("…", "…"), _forbidden_file("…"), _read_only_files("…"), full_disk("…"))
+    of_keys = (LOST_KEY, OTHER_KEY, DIFFERENT_KEYS)
+    return (*_BY_SQLSTATE.values(), _NO_TLS, _CERTIFICATE, *of_files, *of_keys)
 
 
 def find_situation(error: BaseException | None, sqlstate: str | None) -> Situation | None:
@@ -89,22 +137,15 @@ def find_file_situation(*paths: Path) -> Situation | None:
 
 
 def _find_file_situation(path: Path) -> Situation | None:
+    """Where several apply, the one that has to be ended first."""
     try:
         owner, system = path.stat().st_uid, os.statvfs(path)
     except OSError:
         return None
     if system.f_flag & os.ST_RDONLY:
-        return Situation(
-            f"{path.name} cannot be written, because its file system is read-only.",
-            "Mount it for writing. The log of the kernel (dmesg) says why, if it was not always so.",
-        )
-    if os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
-        return None
-    if owner != os.geteuid():
-        return Situation(
-            f"{path.name} cannot be written, because it belongs to another user (id {owner}) than the server's.",
-            "Give the data directory to the server's user: chown -R USER DIRECTORY",
-        )
-    return Situation(
-        f"{path.name} cannot be written, because its mode forbids it.", "Run in the data directory: chmod -R u+rwX ."
-    )
+        return _read_only_files(path.name)
+    if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        return _forbidden_file(path.name) if owner == os.geteuid() else _foreign_file(path.name, owner)
+    free = (system.f_bfree if os.geteuid() == 0 else system.f_bavail) * system.f_frsize
+    is_counted = system.f_blocks > 0  # some file systems, such as those in user space, do not say what they hold
+    return full_disk(path.name) if is_counted and free < _FULL_BYTES else None

@@ -109,7 +109,7 @@ def compiling_flag(targeted: TargetedFlag) -> Generator[None, None, CompiledFlag
         answers_by_bucket=answers,
         answers_by_rule=by_rule,
         rules=rules,
-        prefix=f"{flag.bucketing_key or flag.key}:".encode(),
+        prefix=f"{flag.hashed_key}:".encode(),
         stickiness=flag.stickiness,
         weights=tuple(variant.weight for variant in flag.variants) if flag.enabled else (),
         prerequisites=prerequisites,

@@ -72,6 +72,11 @@ class Flag:
     owner: str | None = None
     keep: bool = False
 
+    @property
+    def hashed_key(self) -> str:
+        """The key that is hashed with the user."""
+        return self.bucketing_key or self.key
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

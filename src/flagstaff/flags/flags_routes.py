@@ -152,7 +152,7 @@ def read_values(given: dict[str, Any]) -> dict[str, Any]:
 
 
 Service = Annotated[Flags, Depends(service(Flags))]
-IfMatch = Annotated[Precondition[Flag], Depends(if_match("flag", view_flag, Permission.FLAGS_READ))]
+IfMatch = Annotated[Precondition[Flag], Depends(if_match("flag", view_flag))]
 
 
 @router.post(

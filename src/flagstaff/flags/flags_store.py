@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -101,6 +102,9 @@ _of_environments = Listing(
     ),
     (_key_by_code,),
 )
+_identities = sa.select(_columns.key, _columns.id, _columns.created_at).where(
+    _columns.environment_id == sa.bindparam("environment")
+)
 _count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
 _count_live = _count.where(_live)
 _variant_characters = sa.select(
@@ -190,6 +194,15 @@ async def find_archived_keys(connection: AsyncConnection, environment_id: UUID, 
 async def list_keys(connection: AsyncConnection, environment_id: UUID) -> set[str]:
     """The keys of an environment's flags that are not archived."""
     return set((await connection.execute(_all_keys, {"environment": environment_id})).scalars())
+
+
+async def list_identities(
+    connection: AsyncConnection, environment_id: UUID, key: str | None = None
+) -> dict[str, tuple[UUID, datetime]]:
+    """The id and the time of creation of each flag of an environment by key, or only of the one with a key."""
+    query = _identities if key is None else _identities.where(_columns.key == key)
+    rows = await connection.execute(query, {"environment": environment_id})
+    return {found: (flag_id, created_at) for found, flag_id, created_at in rows}
 
 
 async def list_archived_keys(connection: AsyncConnection, environment_id: UUID) -> set[str]:

@@ -10,7 +10,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagKeyInPath, Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Moment, Since, Until, Uuid
+from flagstaff.api.schemas import DatesZone, Moment, Since, Until, Uuid
 from flagstaff.history.history_routes import Service
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
@@ -26,6 +26,7 @@ class FlagSummaryQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    tz: DatesZone = "UTC"
     since: Since = None
     until: Until = None
 
@@ -39,7 +40,7 @@ class EnvironmentCountOut(ResponseModel):
 
 
 class FlagSummaryOut(ResponseModel):
-    """The evaluations of the flags with a key, by environment."""
+    """The evaluations of the flag with a key, by environment."""
 
     since: Moment = Field(description="Rounded down to a whole hour.")
     until: Moment = Field(description="Rounded up to a whole hour.")
@@ -55,7 +56,10 @@ async def summarise_flag_evaluations(
     actor: CurrentActor,
     history: Service,
 ) -> Response:
-    """Count how often the flag with a key was on and off in each environment. The time is at most 31 days."""
+    """Count how often the flag with a key was on and off in each environment. The time is at most 31 days.
+
+    In an environment without such a flag, this is the one that had the key last.
+    """
     summary = await history.summarise_flag(actor, project_id, flag_key, since=query.since, until=query.until)
     return json_response(
         {

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagIds, Id, parse_id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid, VariantKey
+from flagstaff.api.schemas import NOT_A_CURSOR, DatesZone, FlagKey, Moment, Since, Text, Until, Uuid, VariantKey
 from flagstaff.evaluation.history.counts import OnCounts
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Decision, FoundFlag
@@ -29,7 +30,8 @@ from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
 
 ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
-_RECORDED_RULES = "Records name the rules of flags that have variants, prerequisites, conditions or percentages."
+KEY_STANDS_FOR = "The key stands for the flag that has it; if there is none, for the deleted ones that had it."
+RECORDED_RULES = "Records name the rules of flags that have variants, prerequisites, conditions or percentages."
 _OF_SOME_FLAGS = "Only of a flag with variants, prerequisites, or conditions or percentages in its rules."
 
 router = Router(prefix=ENVIRONMENT, tags=["Evaluation history"])
@@ -49,15 +51,17 @@ def _read_cursor(given: str) -> bytes:
     return bytes.fromhex(given)
 
 
-def _read_rule_id(given: str) -> UUID:
+def _read_id(given: str, of: str) -> UUID:
     found = parse_id(given)
     if found is None:
-        raise ValueError("must be the id of a rule, which is a UUID")
+        raise ValueError(f"must be the id of a {of}, which is a UUID")
     return found
 
 
 Boolean = Annotated[bool, BeforeValidator(_read_boolean), WithJsonSchema({"type": "boolean"})]
-RuleId = Annotated[UUID, BeforeValidator(_read_rule_id), WithJsonSchema({"type": "string", "format": "uuid"})]
+_UUID = WithJsonSchema({"type": "string", "format": "uuid"})
+RuleId = Annotated[UUID, BeforeValidator(partial(_read_id, of="rule")), _UUID]
+FlagIdInQuery = Annotated[UUID, BeforeValidator(partial(_read_id, of="flag")), _UUID]
 Cursor = Annotated[bytes, BeforeValidator(_read_cursor), WithJsonSchema({"type": "string"})]
 
 
@@ -70,7 +74,8 @@ class FlagEvaluationsQuery(BaseModel):
     user_email: Annotated[Text | None, Field(description="Only for this user, ignoring case.")] = None
     enabled: Annotated[Boolean | None, Field(description="Only with the flag on or off.")] = None
     variant: Annotated[VariantKey | None, Field(description="Only with this variant of the flag.")] = None
-    rule_id: Annotated[RuleId | None, Field(description="Only where this rule matched. " + _RECORDED_RULES)] = None
+    rule_id: Annotated[RuleId | None, Field(description="Only where this rule matched. " + RECORDED_RULES)] = None
+    tz: DatesZone = "UTC"
     since: Since = None
     until: Until = None
     limit: Annotated[int, Field(ge=1, le=100)] = 50
@@ -86,7 +91,10 @@ class FlagEvaluationsQuery(BaseModel):
 class EvaluationsQuery(FlagEvaluationsQuery):
     """The filter of evaluations."""
 
-    flag_key: Annotated[FlagKey | None, Field(description="Only of this flag, which may be deleted.")] = None
+    flag_key: Annotated[FlagKey | None, Field(description=f"Only of this flag. {KEY_STANDS_FOR}")] = None
+    flag_id: Annotated[
+        FlagIdInQuery | None, Field(description="Only of the flag with `flag_key` that has this id, even if deleted.")
+    ] = None
     enabled: Annotated[Boolean | None, Field(description="Only with this flag on or off; needs `flag_key`.")] = None
     variant: Annotated[
         VariantKey | None, Field(description="Only with this variant of the flag; needs `flag_key`.")
@@ -163,11 +171,12 @@ async def list_evaluations(
     project_id: Id, env_id: Id, query: Annotated[EvaluationsQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:
     """The evaluations of an environment, newest first, with the result and reason for each flag."""
-    for name in ("enabled", "variant"):
+    for name in ("enabled", "variant", "flag_id"):
         if getattr(query, name) is not None and query.flag_key is None:
             raise invalid_field(name, "requires flag_key, which names the flag")
+    wanted = query.filter(flag_id=query.flag_id, key=query.flag_key)
     page = await history.list_environment_evaluations(
-        actor, project_id, env_id, query.filter(key=query.flag_key), limit=query.limit, before=query.cursor
+        actor, project_id, env_id, wanted, limit=query.limit, before=query.cursor
     )
     return _page_response(page, EvaluationEncoder() if query.answers else _CountsEncoder(query.flag_key))
 

@@ -3,7 +3,7 @@
 The clock is compared with a moment that is stored every minute, and with how much of the process's own time has passed
 since. If they differ, the clock has leapt or the server was off, and a process cannot tell which. Until the clock has
 stayed where it is for long enough, only time that the process itself has seen counts.
-docs/decisions/0043-readiness-by-part.md has the reasons.
+docs/decisions/0026-faults-of-disks-and-clocks.md has the reasons.
 """
 
 import time

@@ -1,6 +1,7 @@
 """Keeps the evaluation history small: rolls up counts, and deletes what is too old, too large or of no environment."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -26,6 +27,7 @@ DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
 USERS_SECONDS, MOST_USERS_SECONDS = 0.15, 0.6
 BATCHES_REMEMBERED = timedelta(days=7)  # how long a batch whose outcome was unknown may be sent again
 
+UNLOCKED_ATTEMPTS = 3  # to count users before they are counted while batches wait
 _RECENT = timedelta(days=1)  # before and after now
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
@@ -118,15 +120,18 @@ class HistoryRetention:
     async def _count_users(self, number: int) -> bool:
         """Count the users of an environment's oldest pending segments. Return whether there may be more.
 
-        Batches wait only while they are stored, unless something has changed since they were counted.
+        Batches wait only while they are stored, unless something changed each time since they were counted: another
+        instance counted them, which leaves little to count, or a batch continued the newest segment.
         """
-        async with self.database.read_history() as connection:
-            counted = await user_rollups.count_users(connection, number)
-        if counted is None:
-            return False
+        for _ in range(UNLOCKED_ATTEMPTS):
+            async with self.database.read_history() as connection:
+                counted = await user_rollups.count_users(connection, number)
+            if counted is None:
+                return False
+            async with self.database.write_history() as connection:
+                if await user_rollups.store_users(connection, counted):
+                    return counted.more
         async with self.database.write_history() as connection:
-            if await user_rollups.store_users(connection, counted):
-                return counted.more
             return await user_rollups.roll_up_users(connection, number)
 
     async def remove_bound(self) -> None:
@@ -156,10 +161,11 @@ class HistoryRetention:
             recorded = await batches.list_recorded_environments(connection)
         async with self.database.read() as connection:
             # Read after the history, so an environment that is missing here was deleted and not created in between.
-            existing = await environments_store.list_environment_ids(connection)
+            retentions = await environments_store.list_retentions(connection)
         passed = self._passed()
         oldest = passed - self.retention
-        old = await self._find_old(oldest) & {number for each, number in recorded.items() if each in existing}
+        existing = {number for each, number in recorded.items() if each in retentions}
+        old = await self._find_old(oldest) & existing
         delete_batches = partial(deletions.delete_batches, before=passed - BATCHES_REMEMBERED)
         events_from = passed - timedelta(days=EVENTS_KEPT_DAYS)
         delete_events = partial(events.delete_events, before=events_from, keep_max=self.max_events)
@@ -169,7 +175,12 @@ class HistoryRetention:
             [
                 partial(self._drop_days, oldest),
                 *(partial(self._delete_before, number, oldest) for number in old),
-                *(partial(self._forget, number) for each, number in recorded.items() if each not in existing),
+                partial(
+                    self._purge_sooner,
+                    passed,
+                    {recorded[each]: days for each, days in retentions.items() if each in recorded},
+                ),
+                *(partial(self._forget, number) for number in recorded.values() if number not in existing),
                 partial(self._delete_layouts, oldest),
                 *(
                     partial(self._delete, each)
@@ -179,6 +190,27 @@ class HistoryRetention:
                 self.prepare_days,
             ]
         )
+
+    async def _purge_sooner(self, passed: datetime, days_of: Mapping[int, int | None]) -> None:
+        """Delete what environments keep for a shorter time than the instance, given their days by their numbers."""
+        shorter = defaultdict[int, set[int]](set)
+        for number, days in days_of.items():
+            if days is not None and timedelta(days=days) < self.retention:
+                shorter[days].add(number)
+        for days, numbers in sorted(shorter.items()):
+            before = passed - timedelta(days=days)
+            async with self.database.read_history() as connection:
+                old = await deletions.find_old(connection, before, numbers)
+                with_events = await events.find_old_events(connection, before, numbers)
+            await _do_all(
+                [
+                    *(partial(self._delete_before, number, before) for number in old),
+                    *(
+                        partial(self._delete, partial(events.delete_old_events_of, number=number, before=before))
+                        for number in with_events
+                    ),
+                ]
+            )
 
     def _passed(self) -> datetime:
         return self.passed() if self.passed else self.now()
@@ -211,7 +243,7 @@ class HistoryRetention:
     async def _find_max_bytes(self) -> int | None:
         if self.max_bytes != "auto":
             return self.max_bytes
-        in_file = await self.database.find_free_history_bytes()
+        in_file = await self.database.find_unused_history_bytes()
         free, total = self.free_disk()
         if in_file is None or isnan(free):
             return None

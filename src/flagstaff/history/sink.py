@@ -25,7 +25,7 @@ class Block(Protocol):
 
     @property
     def size(self) -> int:
-        """The number of evaluations."""
+        """The number of records."""
 
     @property
     def oldest(self) -> int | None:
@@ -36,7 +36,7 @@ Sent = TypeVar("Sent", bound=Block)
 
 
 class Sink(Generic[Sent]):
-    """Sends blocks. `sent` counts evaluations, and `failures` attempts that failed."""
+    """Sends blocks. `sent` counts records, and `failures` attempts that failed."""
 
     def __init__(
         self,
@@ -44,10 +44,17 @@ class Sink(Generic[Sent]):
         next_block: Callable[[], Awaitable[Sent | None]],
         send: Callable[[Sent], Awaitable[None]],
         record_sent: Callable[[Sent], Awaitable[None]],
+        name: str = "clickhouse",
+        what: str = "evaluations",
         pause_seconds: float = PAUSE_SECONDS,
         first_retry_seconds: float = FIRST_RETRY_SECONDS,
     ) -> None:
-        """`next_block` returns the same block until `record_sent`. `send` may be called several times with a block."""
+        """`next_block` returns the same block until `record_sent`. `send` may be called several times with a block.
+
+        `name` begins the names of metrics, and `what` are the records.
+        """
+        self.name = name
+        self._what = what
         self._next_block = next_block
         self._send = send
         self._record_sent = record_sent
@@ -58,15 +65,20 @@ class Sink(Generic[Sent]):
         self.failures = 0
         self.is_working = True
 
+    def is_at_work(self) -> bool:
+        """Whether the last attempt succeeded."""
+        return self.is_working
+
     def lag_seconds(self) -> float:
         """The age of the oldest evaluation that is to be sent; 0 if there is none, or another instance sends."""
         return 0.0 if self._oldest is None else max(0.0, (time_ns() - self._oldest) / 1e9)
 
     def export_metrics(self, metrics: Metrics) -> None:
         """Export the progress of the copies to ClickHouse."""
-        metrics.add_counter("clickhouse_sent", "Evaluations copied to ClickHouse.", lambda: self.sent)
-        metrics.add_counter("clickhouse_failures", "Attempts to copy that failed.", lambda: self.failures)
-        metrics.add_gauge("clickhouse_lag_seconds", "The age of what is being copied.", self.lag_seconds, max)
+        what = self._what.capitalize()
+        metrics.add_counter(f"{self.name}_sent", f"{what} copied to ClickHouse.", lambda: self.sent)
+        metrics.add_counter(f"{self.name}_failures", f"{what}: attempts to copy that failed.", lambda: self.failures)
+        metrics.add_gauge(f"{self.name}_lag_seconds", f"{what}: the age of what is copied.", self.lag_seconds, max)
 
     async def run(self) -> None:
         """Send what there is, until cancelled."""
@@ -81,7 +93,7 @@ class Sink(Generic[Sent]):
                 retry_seconds = min(2 * retry_seconds, LONGEST_RETRY_SECONDS)
                 continue
             if not self.is_working:
-                log.info("history_sent_again")
+                log.info("history_sent_again", records=self._what)
             self.is_working, retry_seconds = True, self._first_retry_seconds
             if not has_sent:
                 await asyncio.sleep(max(self._pause_seconds, _SHARE * (perf_counter() - began_at)))
@@ -101,6 +113,7 @@ class Sink(Generic[Sent]):
 
     def _record_failure(self, error: Exception, retry_seconds: float) -> None:
         self.failures += 1
+        reason = str(error) or type(error).__name__
         if self.is_working:  # once, not at each attempt
-            log.warning("history_not_sent", reason=str(error) or type(error).__name__, retry_seconds=retry_seconds)
+            log.warning("history_not_sent", records=self._what, reason=reason, retry_seconds=retry_seconds)
         self.is_working = False

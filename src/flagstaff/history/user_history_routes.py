@@ -12,7 +12,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import NOT_A_CURSOR, Moment, Since, Text, Until, Uuid
+from flagstaff.api.schemas import NOT_A_CURSOR, DatesZone, Moment, Since, Text, Until, Uuid
 from flagstaff.evaluation.history.answer_changes import AnswerChange
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.layout import freeing
@@ -57,6 +57,7 @@ class AnswerChangesQuery(BaseModel):
 
     user_id: Annotated[Text | None, Field(description="The user.")] = None
     user_email: Annotated[Text | None, Field(description="The user's email, ignoring case.")] = None
+    tz: DatesZone = "UTC"
     since: Since = None
     until: Until = None
     limit: Annotated[int, Field(ge=1, le=100)] = 50

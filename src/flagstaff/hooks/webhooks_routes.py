@@ -33,7 +33,6 @@ from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 
 router = Router(prefix="/api", tags=["Webhooks"])
@@ -58,9 +57,8 @@ def _add_routes(found: Place) -> None:
         Wanted: TypeAlias = WebhookFilter
     else:
         New, Changed, Wanted = _BODIES[kind]  # noqa: N806 - they are types
-    shown = reading if isinstance(reading, Permission) else None
     project_id = Annotated[UUID | None, Depends(of)]
-    precondition = Annotated[Precondition[WatchedWebhook], Depends(if_match("webhook", view_webhook, shown))]
+    precondition = Annotated[Precondition[WatchedWebhook], Depends(if_match("webhook", view_webhook))]
     one = f"{base}/{{webhook_id}}"
 
     @router.get(base, name=f"list_{kind}s", response_model=list[WebhookOut], responses=problems(*statuses, 503))

@@ -4,7 +4,7 @@ Probes are plain ASGI routes, because they are answered before the management AP
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -41,11 +41,12 @@ class Probes:
     """The checks behind `/ready` and `/metrics`.
 
     `require_staying` raises Error UNAVAILABLE once the process is stopping. `check` raises it, with `works`, for what
-    does not work. `render_figures` returns the text that Prometheus reads, and its content type.
+    does not work, and returns sentences about what may not work after the next start. `render_figures` returns the text
+    that Prometheus reads, and its content type.
     """
 
     require_staying: Callable[[], None]
-    check: Callable[[], Awaitable[None]]
+    check: Callable[[], Awaitable[Sequence[str]]]
     render_figures: Callable[[], Awaitable[tuple[bytes, str]]]
 
 
@@ -74,12 +75,14 @@ def probe_routes(probes: Probes) -> Mapping[str, ASGIApp]:
             *others, last = (f"'{each}'" for each in PARTS)
             raise invalid_field("for", f"must be {', '.join(others)} or {last}")
         probes.require_staying()
+        warnings: Sequence[str] = ()
         try:
-            await probes.check()
+            warnings = await probes.check()
         except Error as error:
             if part is None or not error.extensions["works"][part]:
                 raise
-        return json_response({"status": "ready"})
+        detail = {"detail": " ".join(warnings)} if warnings else {}
+        return json_response({"status": "ready", **detail})
 
     async def metrics(_: Request) -> Response:
         body, media_type = await probes.render_figures()

@@ -63,8 +63,8 @@ _DESCRIPTIONS = {
     "and your account has none; only administrators, or only people, can do this; registration is closed; the account "
     "is deactivated; or it can be opened only at its identity provider.",
     404: "The resource does not exist or is not yours.",
-    409: "The key or the email is taken, a quota is reached (`detail` names the setting), or the `Idempotency-Key` was "
-    "used for another request.",
+    409: "The key or the email is taken, a quota is reached (`detail` names the setting), the `Idempotency-Key` was "
+    "used for another request, or a newer version of Flagstaff has stored events in a form that this one cannot read.",
     412: "The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, "
     "`current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the "
     "latest change, and when, if you may read the audit trail.",

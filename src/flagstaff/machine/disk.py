@@ -9,6 +9,7 @@ from pathlib import Path
 import structlog
 
 from flagstaff.telemetry.metrics import Metrics
+from flagstaff.values.errors import unavailable
 
 log = structlog.get_logger(__name__)
 
@@ -38,8 +39,15 @@ class DiskWatch:
         metrics.add_gauge("disk_free_bytes", "Free space for the data directory.", lambda: self.free_bytes, min)
 
     async def look(self) -> None:
-        """Measure, and write if the database refuses writes or is about to. Raises OSError if it cannot measure."""
-        disk = await asyncio.to_thread(shutil.disk_usage, self._directory)
+        """Measure, and write if the database refuses writes or is about to.
+
+        Raises:
+            Error: UNAVAILABLE if it cannot measure, such as when the directory was deleted.
+        """
+        try:
+            disk = await asyncio.to_thread(shutil.disk_usage, self._directory)
+        except OSError as error:
+            raise unavailable(f"The data directory {self._directory} cannot be used: {error.strerror}.") from error
         self.free_bytes, self.total_bytes = disk.free, disk.total
         is_low = disk.free < min(LOW_BYTES, disk.total // 10)
         if is_low and not self._is_low:

@@ -8,6 +8,7 @@ from time import time_ns
 from uuid import UUID
 
 from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup, EventRow
+from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import unavailable
 
@@ -34,7 +35,10 @@ class _Gathered:
 
 
 class EventBuffer:
-    """Collects events by environment. `accepted` counts them, and `ignored` those of unknown metrics."""
+    """Collects events by environment and kind of key.
+
+    `accepted` counts them, and `ignored` those of unknown metrics.
+    """
 
     may_drop = False  # their applications were told that they are stored, and send them again if they are not
 
@@ -44,7 +48,7 @@ class EventBuffer:
         self._records = 0
         self.accepted = 0
         self.ignored = 0
-        self._gathered: defaultdict[UUID, _Gathered] = defaultdict(_Gathered)
+        self._gathered: defaultdict[tuple[UUID, KeyKind], _Gathered] = defaultdict(_Gathered)
 
     def export_metrics(self, metrics: Metrics) -> None:
         """Export the counts of events."""
@@ -63,11 +67,11 @@ class EventBuffer:
         if self._records + events > WAITING_MAX:
             raise unavailable("Too many events wait to be stored. Send these again shortly.")
 
-    def record(self, environment_id: UUID, rows: Sequence[EventRow], unknown: Mapping[str, int]) -> None:
-        """Record events of an environment, and how many named metrics that do not exist."""
+    def record(self, environment_id: UUID, rows: Sequence[EventRow], unknown: Mapping[str, int], kind: KeyKind) -> None:
+        """Record events of an environment by a kind of key, and how many named metrics that do not exist."""
         if not rows and not unknown:
             return
-        gathered = self._gathered[environment_id]
+        gathered = self._gathered[environment_id, kind]
         gathered.add(rows)
         self._records += len(rows)
         self.accepted += len(rows)
@@ -83,8 +87,10 @@ class EventBuffer:
         at = time_ns() // 1000
         return [
             EventBatch(
-                secrets.randbits(_ID_BITS), at, [EventGroup(environment_id, rows, {} if place else gathered.unknown)]
+                secrets.randbits(_ID_BITS),
+                at,
+                [EventGroup(environment_id, rows, {} if place else gathered.unknown, kind)],
             )
-            for environment_id, gathered in taken.items()
+            for (environment_id, kind), gathered in taken.items()
             for place, rows in enumerate(gathered.parts)
         ]

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import blake2b
 from uuid import UUID
 
 import msgspec
+
+from flagstaff.projects.sdk_keys import KeyKind
 
 EVENT_AGE_MAX_SECONDS = 86_400
 EVENT_AHEAD_MAX_SECONDS = 60
@@ -36,12 +39,14 @@ class EventRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class EventGroup:
     """Events of one environment, in the order in which they arrived.
 
-    `unknown` counts events by the metrics that do not exist.
+    `unknown` counts events by the metrics that do not exist. `kind` is that of the keys with which they were sent;
+    None in groups of older releases.
     """
 
     environment_id: UUID
     rows: Sequence[EventRow]
     unknown: Mapping[str, int]
+    kind: KeyKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,50 @@ class EventBatch:
         return sum(len(group.rows) for group in self.groups)
 
 
+EventPlace = tuple[int, int]
+"""The segment of an event, and its offset there."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """An event as it was stored, for one unit. `key_kind` is that of the SDK key; None if it was not recorded."""
+
+    id: UUID
+    place: EventPlace
+    metric: str
+    unit: str
+    occurred_at: datetime
+    value: float | None
+    key_kind: KeyKind | None = None
+
+    @property
+    def identifier(self) -> str:
+        """The user's id, or else the email in lower case; with an attribute, its value."""
+        return self.unit.rpartition(MARK)[2] if self.unit.startswith(MARK) else self.unit
+
+    @property
+    def attribute(self) -> str | None:
+        """The attribute by which a flag was sticky, if the unit is one of its values."""
+        return self.unit.split(MARK)[1] if self.unit.startswith(MARK) else None
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Events of a user, of a metric, and from a time up to another. With a user's id and email, those of either."""
+
+    user_id: str | None = None
+    user_email: str | None = None
+    metric: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def units(self) -> frozenset[str] | None:
+        """The units of the user; None for all."""
+        given = (self.user_id, self.user_email and self.user_email.lower())
+        return frozenset(each for each in given if each is not None) or None
+
+
 def unit_of(identifier: str, attribute: str | None = None) -> str:
     """Return the text that identifies a user in events and exposures.
 
@@ -69,6 +118,11 @@ def unit_of(identifier: str, attribute: str | None = None) -> str:
     return identifier if attribute is None else f"{MARK}{attribute}{MARK}{identifier}"
 
 
-def digest_id(metric: str, given: str) -> str:
-    """A digest of the id that a client gave an event of a metric, in hexadecimal."""
-    return blake2b(f"{metric}\0{given}".encode(), digest_size=12).hexdigest()
+def digest_id(metric: str, given: str, kind: KeyKind) -> str:
+    """A digest of the id that a client gave an event of a metric, in hexadecimal.
+
+    Ids of pages are told apart from those of servers: anybody can send them, and must not make a server's event a
+    repetition.
+    """
+    person = b"" if kind is KeyKind.SERVER else kind.encode()
+    return blake2b(f"{metric}\0{given}".encode(), digest_size=12, person=person).hexdigest()

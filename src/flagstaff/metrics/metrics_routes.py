@@ -87,7 +87,7 @@ def _values(given: dict[str, Any]) -> dict[str, Any]:
 _listing = Listing(_view, lambda metric: (metric.created_at, metric.id), BY_AGE)
 
 Service = Annotated[Metrics, Depends(service(Metrics))]
-IfMatch = Annotated[Precondition[Metric], Depends(if_match("metric", _view, Permission.PROJECT_READ))]
+IfMatch = Annotated[Precondition[Metric], Depends(if_match("metric", _view))]
 
 
 @router.post("", status_code=201, response_model=MetricOut, responses=problems(400, 401, 404, 409, 413, 503))

@@ -14,8 +14,9 @@ from flagstaff.concurrency.pacing import collect
 from flagstaff.database.database import Connection, Database
 from flagstaff.metrics import metrics_store
 from flagstaff.metrics.metrics import Metric
-from flagstaff.projects.access import open_project
-from flagstaff.projects.permissions import Permission
+from flagstaff.projects.access import open_membership, open_project
+from flagstaff.projects.members.members import Member
+from flagstaff.projects.permissions import Permission, shown_flags
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
@@ -88,7 +89,7 @@ class Metrics:
         """
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await open_project(connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
+            _, member = await open_membership(connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             metric = await metrics_store.get_metric(connection, project_id, metric_id)
             await precondition.require(connection, metric, metric_id, project_id)
             require_same_key(metric.key, key)
@@ -98,7 +99,7 @@ class Metrics:
             if updated == metric:
                 return metric
             if updated.better != metric.better:
-                await self._require_unwatched(connection, metric, "has another direction")
+                await self._require_unwatched(connection, metric, member, "has another direction")
             updated = replace(updated, updated_at=later_than(metric.updated_at, self.now()))
             await metrics_store.update_metric(connection, updated)
             scope = Scope(project_id)
@@ -112,18 +113,18 @@ class Metrics:
         """Delete a metric; raises Error CONFLICT, which names the flags, if an unfinished release watches it."""
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await open_project(connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
+            _, member = await open_membership(connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             metric = await metrics_store.get_metric(connection, project_id, metric_id)
             await precondition.require(connection, metric, metric_id, project_id)
-            await self._require_unwatched(connection, metric, "is deleted")
+            await self._require_unwatched(connection, metric, member, "is deleted")
             await metrics_store.delete_metric(connection, metric_id)
             await record(transaction, change_of(actor, "metric.deleted", self.now(), Scope(project_id), before=metric))
 
-    async def _require_unwatched(self, connection: Connection, metric: Metric, what: str) -> None:
+    async def _require_unwatched(self, connection: Connection, metric: Metric, member: Member, what: str) -> None:
         flags = await self.list_watched(connection, metric.project_id, metric.key)
         if flags:
+            named = shown_flags(member, name_some(flags, _NAMED_FLAGS))
             raise Error(
                 Code.CONFLICT,
-                f"Releases of these flags watch the metric {metric.key}: {name_some(flags, _NAMED_FLAGS)}. "
-                f"Cancel them before it {what}.",
+                f"Releases of these flags watch the metric {metric.key}: {named}. Cancel them before it {what}.",
             )

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
+from flagstaff.audit.changes import DELETED_ACCOUNT
 from flagstaff.identity.accounts.emails import is_plain_address
 from flagstaff.notifications.subscriptions import Subscribed, SubscriptionKind, Target
-from flagstaff.projects.members.members import Member
+from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.permissions import Permission, may
 from flagstaff.projects.projects import Environment
 
@@ -26,9 +27,10 @@ STALE_EVERY = timedelta(days=7)
 
 _EVALUATED = ("flag.", "rule.", "segment.")
 _STEP = "release.step_applied"
-_RELEASE_NEWS = frozenset(
-    {"release.stopped", "release.paused", "release.warned", "release.failed", "release.done", "release.step_skipped"}
-)
+_WATCHING = frozenset({"release.unwatched", "release.watched"})
+_RELEASE_NEWS = _WATCHING | {
+    *("release.stopped", "release.paused", "release.warned", "release.failed", "release.done", "release.step_skipped")
+}
 
 
 class Kind(StrEnum):
@@ -45,7 +47,8 @@ class Kind(StrEnum):
     RELEASES = "releases"
     """A release of the member's was stopped, paused, late or has failed, a guard raised an alarm, or it is done.
 
-    Also one whose author lost the right, if the member can resume it.
+    Also one whose author lost the right, if the member can resume it, and for owners of the project one that cannot be
+    watched, or can be again.
     """
     MENTIONS = "mentions"
     """Somebody else has mentioned the member in a comment."""
@@ -173,10 +176,14 @@ def targets_of(made: Made) -> Iterator[Target]:
 
 
 def _hears_of_release(member: Member, made: Made, environment: str | None) -> bool:
-    """Return whether a member is told of a release: its author, and without one all who can resume it."""
+    """Return whether a member is told of a release: its author, and without one all who can resume it.
+
+    Owners are also told of one that cannot be watched.
+    """
     if made.lost_authority and may(member, Permission.FLAGS_WRITE, environment):
         return True
-    return member.account_id == made.actor_id and may(member, Permission.AUDIT_READ, environment)
+    is_told = member.account_id == made.actor_id or (made.action in _WATCHING and member.role is Role.OWNER)
+    return is_told and may(member, Permission.AUDIT_READ, environment)
 
 
 def _is_for(member: Member, made: Made, environment: str | None) -> bool:
@@ -196,6 +203,10 @@ def say_briefly(made: Made, environment: Environment | None) -> str:
         return f"{what}turned {'on' if made.enabled else 'off'}{where}"
     if made.action == "release.warned":
         return f"{what}a guard of the release raised an alarm{where}"
+    if made.action == "release.unwatched":
+        return f"{what}the release cannot be watched{where}"
+    if made.action == "release.watched":
+        return f"{what}the release is watched again{where}"
     if made.needs_author:
         return f"{what}release paused{where}, because its author lost the right to it"
     if made.action == _STEP and made.is_late:
@@ -215,4 +226,4 @@ def say_who(made: Made) -> str:
 
 def name_author(email: str) -> str:
     """The author of a change or a comment, in ASCII; one whose address could be read as more is left out."""
-    return f"by {email}" if is_plain_address(email) else "by a member"
+    return f"by {email}" if is_plain_address(email) or email == DELETED_ACCOUNT else "by a member"

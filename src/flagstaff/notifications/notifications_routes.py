@@ -78,7 +78,7 @@ def _view(wanted: Mapping[Kind, bool]) -> dict[str, Any]:
     return {kind.value: is_wanted for kind, is_wanted in wanted.items()}
 
 
-_precondition = if_match("choice of mails", _view, Permission.PROJECT_READ)
+_precondition = if_match("choice of mails", _view)
 IfMatch = Annotated[Precondition[Mapping[Kind, bool]], Depends(_precondition)]
 
 

@@ -16,7 +16,18 @@ from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.lists import AwareDatetime, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, EnvironmentKey, Name, Text, Update, Uuid, at_most, distinct, optional
+from flagstaff.api.schemas import (
+    Body,
+    EnvironmentKey,
+    Name,
+    RetentionDays,
+    Text,
+    Update,
+    Uuid,
+    at_most,
+    distinct,
+    optional,
+)
 from flagstaff.copying.clones_service import Clones
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY
 from flagstaff.http.problems import problems
@@ -70,6 +81,11 @@ class EnvironmentUpdate(Update):
     name: Name = optional()
     key: Text = optional()
     critical: bool = optional()
+    history_retention_days: RetentionDays | None = Field(
+        default=None,
+        description="Evaluations and events that are older are deleted within minutes. At most what the server keeps; "
+        "null if as long as in the project.",
+    )
 
 
 class EnvironmentOrder(Body):
@@ -105,10 +121,8 @@ _listing = Listing(view_item, lambda each: (each.position, each.created_at, each
 
 
 Service = Annotated[Environments, Depends(service(Environments))]
-IfMatch = Annotated[Precondition[Environment], Depends(if_match("environment", _view, Permission.PROJECT_READ))]
-IfOrderMatches = Annotated[
-    Precondition[Sequence[Environment]], Depends(if_match("order", _order_view, Permission.PROJECT_READ))
-]
+IfMatch = Annotated[Precondition[Environment], Depends(if_match("environment", _view))]
+IfOrderMatches = Annotated[Precondition[Sequence[Environment]], Depends(if_match("order", _order_view))]
 CloneService = Annotated[Clones, Depends(service(Clones))]
 
 
@@ -197,7 +211,10 @@ async def update_environment(
     environments: Service,
     precondition: IfMatch,
 ) -> Response:
-    """Rename an environment, or set whether it is critical. Its key does not change."""
+    """Rename an environment, or set whether it is critical or for how long it keeps its history.
+
+    Its key does not change.
+    """
     return tagged_response(
         _view(await environments.update_environment(actor, project_id, env_id, precondition, **body.given()))
     )

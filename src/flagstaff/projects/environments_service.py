@@ -16,7 +16,7 @@ from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_environment, open_project
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
-from flagstaff.projects.projects import Environment, EnvironmentOrder, is_critical
+from flagstaff.projects.projects import Environment, EnvironmentOrder, is_critical, require_retention
 from flagstaff.settings import Settings
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.keys import require_same_key
@@ -83,10 +83,11 @@ class Environments:
         key: str | None = None,
         **values: Any,
     ) -> Environment:
-        """Update those of an environment's fields that are given: its name, and whether it is critical.
+        """Update those of an environment's fields that are given: its name, whether it is critical, and its retention.
 
         Raises:
-            Error: INVALID when `key` is given and differs from the current key; keys never change.
+            Error: INVALID when `key` is given and differs from the current key, which never changes, or when its
+                history is to be kept for longer than the instance's.
         """
         scope = Scope(project_id, environment_id)
         async with self.database.transaction() as transaction:
@@ -97,6 +98,11 @@ class Environments:
             await precondition.require(connection, environment, environment_id, project_id)
             require_same_key(environment.key, key)
             updated = replace(environment, **values)
+            require_retention(
+                updated.history_retention_days,
+                environment.history_retention_days,
+                self.settings.history_retention_days,
+            )
             if updated != environment:
                 await environments_store.update_environment(connection, updated)
                 change = change_of(actor, "environment.updated", self.now(), scope, before=environment, after=updated)

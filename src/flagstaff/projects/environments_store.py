@@ -24,6 +24,7 @@ _environment = sa.select(
     _columns.created_at,
     _columns.critical,
     _columns.position,
+    _columns.history_retention_days,
 )
 _insert = tables.environments.insert()
 _by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns.project_id == sa.bindparam("project"))
@@ -89,8 +90,9 @@ async def list_environments(
 
 
 def _from_row(row: Sequence[Any]) -> Environment:
-    environment_id, project_id, name, key, created_at, critical, position = row
-    return Environment(environment_id, project_id, name, key, created_at, is_critical(key, chosen=critical), position)
+    environment_id, project_id, name, key, created_at, critical, position, days = row
+    is_warned_of = is_critical(key, chosen=critical)
+    return Environment(environment_id, project_id, name, key, created_at, is_warned_of, position, days)
 
 
 async def find_places(
@@ -108,7 +110,11 @@ async def count_environments(connection: AsyncConnection, project_id: UUID) -> i
 
 async def update_environment(connection: AsyncConnection, environment: Environment) -> None:
     """Update an environment's mutable fields."""
-    values = {"name": environment.name, "critical": environment.critical}
+    values = {
+        "name": environment.name,
+        "critical": environment.critical,
+        "history_retention_days": environment.history_retention_days,
+    }
     await connection.execute(_update, {"environment": environment.id, **values})
 
 
@@ -126,3 +132,10 @@ async def delete_environment(connection: AsyncConnection, environment_id: UUID) 
 async def list_environment_ids(connection: AsyncConnection) -> set[UUID]:
     """The ids of all environments of all projects."""
     return set((await connection.execute(sa.select(_columns.id))).scalars())
+
+
+async def list_retentions(connection: AsyncConnection) -> Mapping[UUID, int | None]:
+    """For how many days each environment keeps its history, by the id: its own, or else the project's, if any."""
+    days = sa.func.coalesce(_columns.history_retention_days, tables.projects.c.history_retention_days)
+    query = sa.select(_columns.id, days.label("days")).join_from(tables.environments, tables.projects)
+    return {row.id: row.days for row in await connection.execute(query)}

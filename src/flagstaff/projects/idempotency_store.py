@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -42,6 +42,8 @@ _find = sa.select(
 ).where(*_of_key)
 _store = tables.idempotency_keys.update().where(*_of_key)
 _count = sa.select(sa.func.count()).where(_columns.account_id == sa.bindparam("account"))
+_lock_shared = sa.select(sa.func.pg_advisory_xact_lock_shared(sa.bindparam("number", type_=sa.BigInteger)))
+_lock = sa.select(sa.func.pg_advisory_xact_lock(sa.bindparam("number", type_=sa.BigInteger)))
 
 
 class Outcome(StrEnum):
@@ -77,6 +79,20 @@ class Place(NamedTuple):
     id: UUID
 
 
+async def hold_back_claims(connection: AsyncConnection, account_id: UUID) -> None:
+    """Wait for the transactions that have claimed keys of an account; others wait for the end of this one.
+
+    A claim refers to the account, so a transaction that locks projects and then deletes the account would else wait for
+    one that has claimed a key and waits for a project. SQLite has one writer anyway.
+    """
+    await _take(connection, _lock, account_id)
+
+
+async def _take(connection: AsyncConnection, lock: sa.Select[Any], account_id: UUID) -> None:
+    if connection.dialect.name == "postgresql":
+        await connection.execute(lock, {"number": int.from_bytes(account_id.bytes[8:], signed=True)})
+
+
 async def claim(
     connection: AsyncConnection, account_id: UUID, key: str, *, fingerprint: bytes, now: datetime, expired_at: datetime
 ) -> StoredAnswer | None:
@@ -84,6 +100,7 @@ async def claim(
 
     If several transactions claim one key at once, the others wait until the first has ended.
     """
+    await _take(connection, _lock_shared, account_id)
     values = {"account_id": account_id, "key": key, "created_at": now, "fingerprint": fingerprint}
     claimed = await connection.execute(_claim(connection), {**values, "expired_at": expired_at})
     if claimed.rowcount:

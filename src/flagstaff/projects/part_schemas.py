@@ -25,6 +25,9 @@ class EnvironmentItem(ResponseModel):
         description="Whether the dashboard warns before changes. Unless it is set, environments with the key "
         "production or prod are critical."
     )
+    history_retention_days: int | None = Field(
+        description="For how many days evaluations and events are kept; null if as long as in the project."
+    )
 
 
 class OwnPermissionsOut(ResponseModel):
@@ -44,6 +47,7 @@ def view_item(environment: Environment) -> dict[str, Any]:
         "key": environment.key,
         "created_at": format_moment(environment.created_at),
         "critical": environment.critical,
+        "history_retention_days": environment.history_retention_days,
     }
 
 

@@ -35,6 +35,8 @@ class Permission(StrEnum):
     FLAGS_TOGGLE = "flags:toggle"
     RULES_WRITE = "rules:write"
     EVALUATIONS_READ = "evaluations:read"
+    USERS_EXPORT = "users:export"
+    USERS_ERASE = "users:erase"
     AUDIT_READ = "audit:read"
     COMMENTS_WRITE = "comments:write"
     COMMENTS_MODERATE = "comments:moderate"
@@ -60,6 +62,8 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.FLAGS_TOGGLE: "switch flags on and off with the toggle",
     Permission.RULES_WRITE: "create, change and delete rules",
     Permission.EVALUATIONS_READ: "see the evaluation history",
+    Permission.USERS_EXPORT: "export everything that is stored about one user of the applications",
+    Permission.USERS_ERASE: "erase what is stored about one user of the applications",
     Permission.AUDIT_READ: "see the audit trail",
     Permission.COMMENTS_WRITE: "comment on flags, releases and changes, and edit and delete own comments",
     Permission.COMMENTS_MODERATE: "delete the comments of others",
@@ -101,6 +105,7 @@ _ADMIN = _EDITOR | {
     Permission.MEMBERS_WRITE,
     Permission.TOKENS_READ,
     Permission.TOKENS_WRITE,
+    Permission.USERS_EXPORT,
 }
 
 PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
@@ -171,6 +176,11 @@ def may(member: Member, permission: Permission, environment: str | None = None) 
     if environment is not None:
         return permission in PERMISSIONS[member.environments.get(environment, member.role)]
     return all(permission in PERMISSIONS[role] for role in (member.role, *member.environments.values()))
+
+
+def shown_flags(member: Member, keys: str) -> str:
+    """The keys of flags in a message for a member that may do something else than see flags."""
+    return keys if may(member, Permission.FLAGS_READ) else f"not shown without {Permission.FLAGS_READ}"
 
 
 def require(member: Member | None, permission: Permission, environment: str | None = None) -> Member:

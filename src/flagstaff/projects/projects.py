@@ -5,13 +5,15 @@ from datetime import datetime
 from uuid import UUID
 
 from flagstaff.projects.members.members import Role
+from flagstaff.values.errors import invalid_field
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
     """A project; its `sdk_key` serves all of its environments and is None where it is not shown.
 
-    It counts against the quota of the account `owner_id`, which is always one of its owners.
+    It counts against the quota of the account `owner_id`, which is always one of its owners. `history_retention_days`
+    is how long it keeps its history; None if as long as the instance.
     """
 
     id: UUID
@@ -23,6 +25,7 @@ class Project:
     updated_at: datetime
     demands_second_factor: bool = False  # of every member
     shares_contents: bool = False  # with webhooks of the whole instance
+    history_retention_days: int | None = None
 
 
 LAST_POSITION = 2**31 - 1
@@ -34,7 +37,7 @@ class Environment:
     """An environment of a project; its `key` never changes.
 
     In a `critical` one, a mistake hurts users: people are warned before a change. Lists are ordered by `position`,
-    then by age.
+    then by age. `history_retention_days` takes the place of the project's; None if it keeps its history as long.
     """
 
     id: UUID
@@ -44,6 +47,7 @@ class Environment:
     created_at: datetime
     critical: bool = False
     position: int = LAST_POSITION
+    history_retention_days: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,13 @@ class EnvironmentOrder:
 
     id: UUID
     environments: tuple[str, ...]
+
+
+def require_retention(days: int | None, present: int | None, most: int) -> None:
+    """Raise Error INVALID if a history is to be kept for more days than the instance keeps any; `present` may stay."""
+    if days is not None and days != present and days > most:
+        message = f"must be at most {most}: this server keeps no history for longer (FLAGSTAFF_HISTORY_RETENTION_DAYS)"
+        raise invalid_field("history_retention_days", message)
 
 
 def is_critical(key: str, *, chosen: bool | None = None) -> bool:

@@ -13,7 +13,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Description, Moment, Name, Update, Uuid, optional
+from flagstaff.api.schemas import Body, Description, Moment, Name, RetentionDays, Update, Uuid, optional
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
@@ -39,6 +39,10 @@ class ProjectOut(TaggedOut):
     )
     shares_contents: bool = Field(
         description="Whether webhooks of the whole instance have the contents of the project's changes."
+    )
+    history_retention_days: int | None = Field(
+        description="For how many days evaluations and events are kept, in environments without days of their own; "
+        "null if as long as the server keeps any."
     )
     created_at: Moment
     updated_at: Moment
@@ -70,6 +74,11 @@ class ProjectUpdate(Update):
     name: Name = optional()
     description: Description | None = None
     shares_contents: StrictBool = optional()
+    history_retention_days: RetentionDays | None = Field(
+        default=None,
+        description="Evaluations and events that are older are deleted within minutes. At most the server's days; null "
+        "for as many as the server's.",
+    )
 
 
 class SecurityUpdate(Body):
@@ -91,6 +100,7 @@ def _view(project: Project) -> dict[str, Any]:
         "description": project.description,
         "sdk_key": project.sdk_key,
         "shares_contents": project.shares_contents,
+        "history_retention_days": project.history_retention_days,
         "created_at": format_moment(project.created_at),
         "updated_at": format_moment(project.updated_at),
     }
@@ -104,10 +114,8 @@ _listing = Listing(_view, lambda project: (project.created_at, project.id), BY_A
 
 
 Service = Annotated[Projects, Depends(service(Projects))]
-IfMatch = Annotated[Precondition[Project], Depends(if_match("project", _view, Permission.PROJECT_READ))]
-IfSecurityMatch = Annotated[
-    Precondition[Project], Depends(if_match("security of the project", _view_security, Permission.PROJECT_READ))
-]
+IfMatch = Annotated[Precondition[Project], Depends(if_match("project", _view))]
+IfSecurityMatch = Annotated[Precondition[Project], Depends(if_match("security of the project", _view_security))]
 
 
 @router.post("", status_code=201, response_model=ProjectOut, responses=problems(400, 401, 409, 413, 503))

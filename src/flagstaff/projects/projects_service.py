@@ -27,7 +27,7 @@ from flagstaff.projects.permissions import (
     require_project_creation,
 )
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
-from flagstaff.projects.projects import DEFAULT_ENVIRONMENTS, Environment, Project, is_critical
+from flagstaff.projects.projects import DEFAULT_ENVIRONMENTS, Environment, Project, is_critical, require_retention
 from flagstaff.settings import Settings
 from flagstaff.values.keys import new_sdk_key
 from flagstaff.values.lists import WHOLE, Window
@@ -128,15 +128,21 @@ class Projects:
         actor: Actor,
         project_id: UUID,
         precondition: Precondition[Project] = ANY_STATE,
-        **values: str | bool | None,
+        **values: str | bool | int | None,
     ) -> Project:
-        """Update `name`, `description` and `shares_contents` if given; equal values change nothing."""
+        """Update `name`, `description`, `shares_contents` and `history_retention_days` if given.
+
+        Equal values change nothing. Raises Error INVALID for a history that is to be kept longer than the instance's.
+        """
         async with self.database.transaction() as transaction:
             project, member = await open_membership(
                 transaction.connection, actor, project_id, Permission.PROJECT_WRITE, for_update=True
             )
             await precondition.require(transaction.connection, _shown(project, member), project_id, project_id)
             updated = replace(project, **values)  # type: ignore[arg-type]
+            require_retention(
+                updated.history_retention_days, project.history_retention_days, self.settings.history_retention_days
+            )
             if updated != project:
                 updated = await self._write(transaction, "project.updated", actor, project, updated)
             return _shown(updated, member)

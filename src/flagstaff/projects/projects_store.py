@@ -1,6 +1,6 @@
 """Projects in the database."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -26,6 +26,7 @@ _project = sa.select(
     _columns.updated_at,
     _columns.demands_second_factor,
     _columns.shares_contents,
+    _columns.history_retention_days,
 )
 # Statements are built once, because SQLAlchemy takes longer to build a statement than to run it.
 _insert = tables.projects.insert()
@@ -61,7 +62,7 @@ async def create_project(connection: AsyncConnection, project: Project) -> None:
 async def find_project(connection: AsyncConnection, project_id: UUID) -> Project | None:
     """The project with this id, if there is one."""
     row = (await connection.execute(_by_id, {"project": project_id})).one_or_none()
-    return Project(*row) if row else None
+    return Project(*tuple(row)) if row else None
 
 
 async def find_project_for_update(connection: AsyncConnection, project_id: UUID) -> Project | None:
@@ -119,6 +120,12 @@ def _as_listed(row: sa.Row[Any]) -> ListedProject:
     return ListedProject(project, owner_email=values[-2], role=Role(values[-1]) if values[-1] else None)
 
 
+async def list_ids(connection: AsyncConnection) -> Sequence[UUID]:
+    """The ids of all projects, oldest first."""
+    query = sa.select(tables.projects.c.id).order_by(tables.projects.c.created_at, tables.projects.c.id)
+    return (await connection.execute(query)).scalars().all()
+
+
 async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:
     """Count the projects that count against an account's quota: those of which it is the first owner."""
     return int((await connection.execute(_count, {"owner": owner_id})).scalar_one())
@@ -133,6 +140,7 @@ async def update_project(connection: AsyncConnection, project: Project) -> None:
         "updated_at": project.updated_at,
         "demands_second_factor": project.demands_second_factor,
         "shares_contents": project.shares_contents,
+        "history_retention_days": project.history_retention_days,
     }
     await connection.execute(_update, {"project": project.id, **values})
 

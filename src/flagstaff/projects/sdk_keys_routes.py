@@ -146,7 +146,7 @@ def _view(key: SdkKey) -> dict[str, Any]:
 
 
 Service = Annotated[SdkKeys, Depends(service(SdkKeys))]
-IfMatch = Annotated[Precondition[SdkKey], Depends(if_match("SDK key", _view, Permission.KEYS_READ))]
+IfMatch = Annotated[Precondition[SdkKey], Depends(if_match("SDK key", _view))]
 
 
 @router.get(

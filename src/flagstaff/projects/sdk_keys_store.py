@@ -78,6 +78,19 @@ async def list_keys(connection: AsyncConnection, project_id: UUID) -> list[SdkKe
     return [_from_row(row) for row in rows]
 
 
+async def find_key_names(
+    connection: AsyncConnection, environment_ids: Collection[UUID]
+) -> Mapping[UUID, Mapping[UUID, str]]:
+    """The names of the keys of these environments, by their ids."""
+    query = sa.select(_columns.environment_id, _columns.id, _columns.name)
+    found: defaultdict[UUID, dict[UUID, str]] = defaultdict(dict)
+    for environment_id, key_id, name in await connection.execute(
+        query.where(_columns.environment_id.in_(environment_ids))
+    ):
+        found[environment_id][key_id] = name
+    return found
+
+
 async def get_key(connection: AsyncConnection, project_id: UUID, key_id: UUID) -> SdkKey:
     """The key with this id in a project; raises Error NOT_FOUND."""
     row = (await connection.execute(_by_id, {"project": project_id, "key_id": key_id})).one_or_none()

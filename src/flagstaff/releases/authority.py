@@ -5,6 +5,7 @@ Without it, the release pauses until somebody resumes it. Guards and thresholds 
 
 from typing import NamedTuple
 
+from flagstaff.audit.changes import DELETED_ACCOUNT
 from flagstaff.projects.members.members import Role
 from flagstaff.projects.permissions import PERMISSIONS, Permission
 from flagstaff.releases.releases import Release
@@ -32,6 +33,8 @@ def say_loss(release: Release, authority: Authority) -> str | None:
 def _find_loss(release: Release, authority: Authority) -> str | None:
     who = f"{release.author_email}, for whom this release acts,"
     token = f"The access token {release.token_name} of {release.author_email}, with which this release acts,"
+    if release.author_email == DELETED_ACCOUNT:
+        return "The account for which this release acts was deleted."
     if not authority.is_active:
         return f"The account of {release.author_email}, for whom this release acts, was deactivated."
     if authority.role is None:

@@ -22,22 +22,22 @@ from flagstaff.flags.references import (
 from flagstaff.flags.targeting import rules_store
 from flagstaff.flags.targeting.conditions_service import check_given_conditions
 from flagstaff.metrics import metrics_store
+from flagstaff.metrics.metrics import Kind
 from flagstaff.metrics.request_metrics import MEASURES, RequestKind, Series
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member
 from flagstaff.projects.permissions import Permission, require
-from flagstaff.releases.plans import AHEAD_MAX, NAMED_RULES, Step, Threshold, plan, read_rule
+from flagstaff.releases.plans import AHEAD_MAX, NAMED_RULES, Guard, Step, Threshold, plan, read_rule
 from flagstaff.releases.releases import Release, arms_of
 from flagstaff.values.errors import Error, invalid_field
 
 
-async def require_applicable(connection: Connection, actor: Actor, flag: Flag, release: Release) -> None:
+async def require_applicable(connection: Connection, flag: Flag, release: Release) -> None:
     """Refuse steps that could not be applied to the flag as it is, and guards that have nothing to compare.
 
     Raises:
-        Error: INVALID or CONFLICT, with the place; FORBIDDEN without `rules:write` if the release changes rules.
+        Error: INVALID or CONFLICT, with the place.
     """
-    await require_permissions(connection, actor, release)
     before, splits, divides = flag, False, False
     for place, (step, after) in enumerate(zip(release.steps, plan(flag, release.steps), strict=True)):
         splits_before, splits = splits, arms_of(after) is not None
@@ -90,11 +90,25 @@ def require_rollout(before: Flag, after: Flag) -> None:
 
 
 async def require_metrics(connection: Connection, release: Release) -> None:
-    """Refuse guards whose metric the project does not have; raises Error INVALID."""
+    """Refuse guards whose metric the project does not have, and those that can never act; raises Error INVALID."""
     known = await metrics_store.list_kinds(connection, release.project_id)
-    for place, key in enumerate(release.watched):
-        if key not in known:
+    for place, guard in enumerate(release.guards):
+        if guard.metric not in known:
             raise invalid_field(f"guards.{place}.metric", "must be the key of a metric of this project")
+        _require_tolerance(guard, known[guard.metric], f"guards.{place}")
+
+
+def _require_tolerance(guard: Guard, kind: Kind, place: str) -> None:
+    if kind is Kind.BINARY and guard.tolerates_amount:
+        raise invalid_field(f"{place}.tolerates_amount", "can only be given for a count or a value")
+    if kind is not Kind.BINARY and guard.tolerates >= 1:
+        raise invalid_field(
+            f"{place}.tolerates",
+            "must be below 1 for a count or a value, because otherwise the guard could never act; tolerates_amount "
+            "gives a difference in the metric's unit",
+        )
+    if guard.tolerates and guard.tolerates_amount:
+        raise invalid_field(f"{place}.tolerates_amount", "cannot be given together with tolerates")
 
 
 def require_reported(thresholds: Sequence[Threshold], series: Sequence[Series]) -> None:

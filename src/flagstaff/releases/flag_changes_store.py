@@ -1,6 +1,7 @@
-"""The changes of a flag in the audit trail, with which a release may be in conflict."""
+"""The changes of a flag and its releases in the audit trail: those that others made, and outages that were told."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -24,6 +25,12 @@ _made_since = (
     .order_by(_changes.id)
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
+_watched = (
+    sa.select(_changes.before)
+    .where(_changes.resource_id == sa.bindparam("release"), _changes.action == "release.watched")
+    .order_by(_changes.id.desc())
+    .limit(1)
+)
 
 
 class MadeChange(NamedTuple):
@@ -42,3 +49,9 @@ async def list_made_since(connection: AsyncConnection, flag_id: UUID, mark: int,
     """The changes of a flag and its rules with higher numbers, oldest first."""
     rows = await connection.execute(_made_since, {"flag": flag_id, "mark": mark, "limit": limit})
     return [MadeChange(*row[:6], UUID(row.release["id"]) if row.release else None) for row in rows]
+
+
+async def find_told_outage(connection: AsyncConnection, release_id: UUID) -> datetime | None:
+    """When the latest outage began whose end people were told; None if there was none."""
+    before = (await connection.execute(_watched, {"release": release_id})).scalar()
+    return datetime.fromisoformat(before["unwatched_since"]) if before else None

@@ -23,8 +23,7 @@ from flagstaff.releases.judging import Verdict
 from flagstaff.releases.plans import Action
 from flagstaff.releases.releases import Alarm, Release, State, record_of
 from flagstaff.releases.statistics import split
-from flagstaff.releases.wording import SPLIT_WRONG, say_guard, say_threshold
-from flagstaff.values.errors import Error
+from flagstaff.releases.wording import say_guard, say_split, say_threshold
 from flagstaff.values.moments import later_than
 
 log = structlog.get_logger(__name__)
@@ -39,26 +38,24 @@ class Guardian:
     flags: Flags
 
     async def act(self, release: Release, verdict: Verdict, metrics: dict[str, Metric]) -> None:
-        """Have each guard act that has reached its threshold and has not acted; none while the split is wrong.
+        """Have each guard act that has reached its threshold and has not acted, and before, tell of a wrong split.
 
-        A guard that fails keeps no other from acting: its error is raised after all.
+        One that fails keeps no other from acting: its error is raised after all.
         """
-        if verdict.is_split_wrong:
-            await self._raise_split_alarm(release, verdict)
-            return
         failures: list[Exception] = []
+        if verdict.is_split_wrong:
+            try:
+                await self._raise_split_alarm(release, verdict)
+            except Exception as error:  # noqa: BLE001 - it is raised after the guards have acted
+                failures.append(error)
         for place, each in enumerate(verdict.judgements):
             metric = metrics.get(each.guard.metric)
             if metric is None or not each.is_reached:
                 continue
             try:
                 await self._act_for(release, verdict, place, metric)
-            except Exception as error:
-                details = {"release": str(release.id), "metric": metric.key}
-                if isinstance(error, Error):  # expected, such as an outage
-                    log.warning("release_guard_failed", **details, reason=error.message)
-                else:
-                    log.exception("release_guard_failed", **details)
+            except Exception as error:  # noqa: BLE001 - likewise
+                error.add_note(f"The guard on {metric.key} could not act.")
                 failures.append(error)
         if failures:
             raise failures[0]
@@ -67,7 +64,7 @@ class Guardian:
         """Have the guard at a place act, if it has not acted."""
         judgement = verdict.judgements[place]
         async with self.database.shared_transaction() as transaction:
-            present = await _open(transaction, release)
+            present = await open_present(transaction, release)
             if present is None or metric.key in present.alarmed:
                 return
             alarm = Alarm(
@@ -76,14 +73,14 @@ class Guardian:
                 await releases_store.read_clock(transaction.connection),
                 min(exp(min(judgement.log_evidence, 690.0)), 1e300),
                 exp(judgement.log_threshold),
-                say_guard(judgement, metric, release.segments, verdict.counted, place),
+                say_guard(judgement, metric, release, verdict.counted, place),
             )
             await self._act(transaction, present, alarm)
 
     async def act_beyond(self, release: Release, place: int, value: float) -> None:
         """Have the threshold at a place act, which a value has passed, if it has not acted."""
         async with self.database.shared_transaction() as transaction:
-            present = await _open(transaction, release)
+            present = await open_present(transaction, release)
             if present is None or place not in present.waiting_thresholds:
                 return
             threshold = present.thresholds[place]
@@ -128,19 +125,16 @@ class Guardian:
 
     async def _raise_split_alarm(self, release: Release, verdict: Verdict) -> None:
         async with self.database.shared_transaction() as transaction:
-            present = await _open(transaction, release)
+            present = await open_present(transaction, release)
             if present is None or None in present.alarmed:
                 return
             at = await releases_store.read_clock(transaction.connection)
-            alarm = Alarm(None, None, at, 1 / split.ALPHA, 1 / split.ALPHA, SPLIT_WRONG)
+            alarm = Alarm(None, present.split_action, at, 1 / split.ALPHA, 1 / split.ALPHA, say_split(present))
             log.warning("release_split_wrong", release=str(release.id), users=verdict.counted.new)
-            after = replace(present, alarms=(*present.alarms, alarm))
-            await write_release(
-                transaction, actor_of(present), "release.warned", present, after, self.now(), knows_all=False
-            )
+            await self._act(transaction, present, alarm)
 
 
-async def _open(transaction: Transaction, release: Release) -> Release | None:
+async def open_present(transaction: Transaction, release: Release) -> Release | None:
     """A release as it is now, with its project locked; None if it has ended."""
     if await projects_store.open_project_for_update(transaction.connection, release.project_id) is None:
         return None
@@ -183,6 +177,8 @@ async def write_release(
     """
     connection = transaction.connection
     after = replace(after, updated_at=later_than(before.updated_at, now))
+    if not after.is_open:
+        after = replace(after, unwatched_since=None)  # nothing is to be watched
     flag = await flags_store.get_flag(connection, before.project_id, before.environment_id, before.flag_id)
     change = change_of(
         actor, action, after.updated_at, scope_of(flag), before=record_of(before), after=record_of(after)

@@ -4,7 +4,7 @@ A write says which version of the sums it continues, and changes nothing if anot
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -19,16 +19,16 @@ from flagstaff.values.lists import parts_of
 
 _MICROSECONDS = 1_000_000
 _UNITS_AT_ONCE = 400  # a statement has a bound on its parameters
-_observed, _exposures, _done = tables.observed_releases.c, tables.exposures.c, tables.user_events.c
+_observed, _exposures, _done = tables.counted_releases.c, tables.step_exposures.c, tables.step_events.c
 _segments, _environments, _events = tables.segments.c, tables.recorded_environments.c, tables.event_segments.c
 _encode, _decode = msgspec.json.encode, msgspec.json.Decoder(Observations).decode
 _encode_rows = msgspec.json.Encoder().encode
 
-_by_release = sa.select(tables.observed_releases, DatabaseNow().label("now")).where(
+_by_release = sa.select(tables.counted_releases, DatabaseNow().label("now")).where(
     _observed.release_id == sa.bindparam("release")
 )
-_create = dialect.upsert(tables.observed_releases, lambda insert: insert.on_conflict_do_nothing())
-_continue = tables.observed_releases.update().where(
+_create = dialect.upsert(tables.counted_releases, lambda insert: insert.on_conflict_do_nothing())
+_continue = tables.counted_releases.update().where(
     _observed.number == sa.bindparam("of_number"), _observed.version == sa.bindparam("of_version")
 )
 # A value and not a join, so that PostgreSQL takes the ends of its index, and does not read the whole history.
@@ -60,14 +60,17 @@ _continued = (
         _segments.size < sa.bindparam("below"),
     )
 )
+_first_event = sa.select(sa.func.min(_events.id)).where(
+    _events.environment == _number, _events.last_at >= sa.bindparam("since")
+)
 _last_event = sa.select(sa.func.max(_events.id)).where(_events.environment == _number)
-_of_units = sa.select(_exposures.unit, _exposures.first_step, _exposures.step, _exposures.arm, _exposures.at).where(
+_of_units = sa.select(_exposures.unit, _exposures.step, _exposures.arm, _exposures.at).where(
     _exposures.release == sa.bindparam("release"), _exposures.unit.in_(sa.bindparam("units", expanding=True))
 )
-_done_by_units = sa.select(_done.metric, _done.unit, _done.step, _done.arm, _done.events, _done.total).where(
+_done_by_units = sa.select(_done.metric, _done.unit, _done.step, _done.events, _done.total, _done.limits).where(
     _done.release == sa.bindparam("release"), _done.unit.in_(sa.bindparam("units", expanding=True))
 )
-_of_metric = sa.select(_done.unit, _done.step, _done.arm, _done.events, _done.total).where(
+_of_metric = sa.select(_done.unit, _done.step, _done.events, _done.total, _done.limits).where(
     _done.release == sa.bindparam("release"), _done.metric == sa.bindparam("metric")
 )
 
@@ -89,29 +92,22 @@ def _upsert_rows(table: str, columns: Mapping[str, str], keys: Sequence[str]) ->
 
 
 _put_exposures = _upsert_rows(
-    "exposures",
-    {
-        "release": "integer",
-        "unit": "text",
-        "first_step": "smallint",
-        "step": "smallint",
-        "arm": "smallint",
-        "at": "bigint",
-    },
-    ("release", "unit"),
+    "step_exposures",
+    {"release": "integer", "unit": "text", "step": "smallint", "arm": "smallint", "at": "bigint"},
+    ("release", "unit", "step"),
 )
 _put_done = _upsert_rows(
-    "user_events",
+    "step_events",
     {
         "release": "integer",
         "metric": "smallint",
         "unit": "text",
         "step": "smallint",
-        "arm": "smallint",
         "events": "integer",
         "total": "double precision",
+        "limits": "smallint",
     },
-    ("release", "metric", "unit"),
+    ("release", "metric", "unit", "step"),
 )
 
 
@@ -127,11 +123,16 @@ class Observed(NamedTuple):
 
 
 async def create_observed(connection: AsyncConnection, release_id: UUID, environment_id: UUID, since: int) -> None:
-    """Begin to count for a release whose first step comes at a time, in microseconds; nothing if that was done."""
+    """Begin to count for a release whose first step comes at a time, in microseconds; nothing if that was done.
+
+    The step may have come before: after an update that counts in another way, everything is counted again.
+    """
     wanted = {"environment_id": environment_id, "since": since}
     first = (await connection.execute(_first_segment, wanted)).scalar()
     last = (await connection.execute(_last_segment, wanted)).scalar() or 0
-    event = (await connection.execute(_last_event, wanted)).scalar() or 0
+    first_event = (await connection.execute(_first_event, wanted)).scalar()
+    last_event = (await connection.execute(_last_event, wanted)).scalar() or 0
+    event = last_event if first_event is None else first_event - 1
     segment = last if first is None else first - 1
     # Batches may continue these with evaluations of the release.
     unfinished = await connection.execute(_continued, {**wanted, "until": segment, "below": CONTINUED_SIZE})
@@ -184,55 +185,65 @@ async def continue_observed(
     return (await connection.execute(_continue, values)).rowcount == 1
 
 
-async def find_exposures(connection: AsyncConnection, number: int, units: Collection[str]) -> dict[str, Exposure]:
-    """The exposures of some users, by unit."""
-    found = {}
+async def find_exposures(
+    connection: AsyncConnection, number: int, units: Collection[str]
+) -> dict[str, dict[int, Exposure]]:
+    """The exposures of some users, by unit and stretch."""
+    found: dict[str, dict[int, Exposure]] = {}
     for some in parts_of(sorted(units), _UNITS_AT_ONCE):
-        for unit, first, step, arm, at in await connection.execute(_of_units, {"release": number, "units": some}):
-            found[unit] = Exposure(first, step, arm, at)
+        for unit, place, arm, at in await connection.execute(_of_units, {"release": number, "units": some}):
+            found.setdefault(unit, {})[place] = Exposure(arm, at)
     return found
 
 
-async def find_done(connection: AsyncConnection, number: int, units: Collection[str]) -> dict[tuple[int, str], Done]:
-    """Find the events of some users, by metric and unit."""
-    found = {}
+async def find_done(
+    connection: AsyncConnection, number: int, units: Collection[str]
+) -> dict[tuple[int, str], dict[int, Done]]:
+    """Find the events of some users, by metric and unit, and by stretch."""
+    found: dict[tuple[int, str], dict[int, Done]] = {}
     for some in parts_of(sorted(units), _UNITS_AT_ONCE):
-        for metric, unit, *values in await connection.execute(_done_by_units, {"release": number, "units": some}):
-            found[metric, unit] = Done(*values)
+        for metric, unit, place, *values in await connection.execute(
+            _done_by_units, {"release": number, "units": some}
+        ):
+            found.setdefault((metric, unit), {})[place] = Done(*values)
     return found
 
 
-async def list_done(connection: AsyncConnection, number: int, metric: int) -> list[tuple[str, Done]]:
-    """List the events of all users for a metric."""
+async def list_done(connection: AsyncConnection, number: int, metric: int) -> dict[tuple[str, int], Done]:
+    """The events of all users for a metric, by unit and stretch."""
     rows = await connection.execute(_of_metric, {"release": number, "metric": metric})
-    return [(unit, Done(*values)) for unit, *values in rows]
+    return {(unit, place): Done(*values) for unit, place, *values in rows}
 
 
-async def put_exposures(connection: AsyncConnection, number: int, exposures: Mapping[str, Exposure]) -> None:
-    """Insert or replace exposures, by unit."""
-    rows = [(number, unit, each.first_step, each.step, each.arm, each.at) for unit, each in exposures.items()]
+async def put_exposures(
+    connection: AsyncConnection, number: int, exposures: Mapping[tuple[str, int], Exposure]
+) -> None:
+    """Insert or replace exposures, by unit and stretch."""
+    rows = [(number, unit, place, each.arm, each.at) for (unit, place), each in exposures.items()]
     if rows:
         await connection.execute(_put_exposures[connection.dialect.name], {"rows": _encode_rows(rows).decode()})
 
 
-async def put_done(connection: AsyncConnection, number: int, done: Mapping[tuple[int, str], Done]) -> None:
-    """Insert or replace what was counted of users, by metric and unit."""
+async def put_done(connection: AsyncConnection, number: int, done: Mapping[tuple[int, str, int], Done]) -> None:
+    """Insert or replace what was counted of users, by metric, unit and stretch."""
     rows = [
-        (number, metric, unit, each.step, each.arm, each.events, each.total) for (metric, unit), each in done.items()
+        (number, metric, unit, place, each.events, each.total, each.limits)
+        for (metric, unit, place), each in done.items()
     ]
     if rows:
         await connection.execute(_put_done[connection.dialect.name], {"rows": _encode_rows(rows).decode()})
 
 
-async def list_exposures(connection: AsyncConnection, number: int, after: str, limit: int) -> list[Any]:
-    """The exposures of a release by unit, from a unit on: unit, first step, step, arm, and time in microseconds."""
+async def list_units(connection: AsyncConnection, number: int, after: str, limit: int) -> list[str]:
+    """Some of the users of a release, in their order, after one of them."""
     query = (
-        sa.select(_exposures.unit, _exposures.first_step, _exposures.step, _exposures.arm, _exposures.at)
+        sa.select(_exposures.unit)
         .where(_exposures.release == number, _exposures.unit > after)
+        .distinct()
         .order_by(_exposures.unit)
         .limit(limit)
     )
-    return list(await connection.execute(query))
+    return list((await connection.execute(query)).scalars())
 
 
 async def list_numbers(connection: AsyncConnection) -> dict[UUID, int]:
@@ -243,9 +254,13 @@ async def list_numbers(connection: AsyncConnection) -> dict[UUID, int]:
     }
 
 
-async def delete_users(connection: AsyncConnection, number: int, limit: int) -> bool:
-    """Delete some of the users who were counted for a release; return whether there may be more."""
-    for table in (tables.exposures, tables.user_events):
+async def delete_users(connection: AsyncConnection, number: int, limit: int, *, earlier: bool = False) -> bool:
+    """Delete some of the users who were counted for a release; return whether there may be more.
+
+    With `earlier`, those that releases of Flagstaff before counts by step have counted.
+    """
+    by_step = (tables.step_exposures, tables.step_events)
+    for table in (tables.exposures, tables.user_events) if earlier else by_step:
         keys = sa.select(table.c.unit).where(table.c.release == number).distinct().limit(limit)
         units = (await connection.execute(keys)).scalars().all()
         if units:
@@ -254,6 +269,39 @@ async def delete_users(connection: AsyncConnection, number: int, limit: int) -> 
     return False
 
 
-async def delete_observed(connection: AsyncConnection, number: int) -> None:
+async def list_of_environment(
+    connection: AsyncConnection, environment_id: UUID, *, earlier: bool = False
+) -> Sequence[int]:
+    """The numbers of the releases of an environment for which something was counted; `earlier` as above."""
+    table = tables.observed_releases if earlier else tables.counted_releases
+    numbers = sa.select(table.c.number).where(table.c.environment_id == environment_id)
+    return (await connection.execute(numbers)).scalars().all()
+
+
+async def delete_units(
+    connection: AsyncConnection, number: int, units: Collection[str], *, earlier: bool = False
+) -> int:
+    """Delete some users from those that were counted for a release; return how many it had. The sums stay.
+
+    Whoever is counting begins again, because it may have read what they did before. `earlier` is as above.
+    """
+    exposed, done, sums = tables.step_exposures, tables.step_events, tables.counted_releases
+    if earlier:
+        exposed, done, sums = tables.exposures, tables.user_events, tables.observed_releases
+    # First, so that whoever is counting has written all or nothing, and both lock in one order.
+    await connection.execute(sums.update().where(sums.c.number == number).values(version=sums.c.version + 1))
+    is_user = sa.and_(exposed.c.release == number, exposed.c.unit.in_(units))
+    found = sa.select(sa.func.count(sa.distinct(exposed.c.unit))).where(is_user)
+    count: int = (await connection.execute(found)).scalar_one()
+    await connection.execute(exposed.delete().where(is_user))
+    last = (await connection.execute(sa.select(sa.func.max(done.c.metric)).where(done.c.release == number))).scalar()
+    for metric in range(0 if last is None else last + 1):  # each is a place in the index
+        is_done = sa.and_(done.c.release == number, done.c.metric == metric, done.c.unit.in_(units))
+        await connection.execute(done.delete().where(is_done))
+    return count
+
+
+async def delete_observed(connection: AsyncConnection, number: int, *, earlier: bool = False) -> None:
     """Delete the sums of a release."""
-    await connection.execute(tables.observed_releases.delete().where(_observed.number == number))
+    table = tables.observed_releases if earlier else tables.counted_releases
+    await connection.execute(table.delete().where(table.c.number == number))

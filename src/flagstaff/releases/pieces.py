@@ -1,29 +1,46 @@
 """Reads what the history has got since a release was counted last, a piece at a time, and counts it."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection
 from flagstaff.database.tables import microseconds, moment
-from flagstaff.evaluation.conditions.attributes import read_identifier
+from flagstaff.evaluation.conditions.attributes import IDENTIFIER_MAX_BYTES, read_identifier
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.targeting import attributes_of
 from flagstaff.evaluation.targets import BUILT_IN
 from flagstaff.flags.flags import DEFAULT_STICKINESS
 from flagstaff.history.store import batches, event_segments, following
+from flagstaff.history.store.event_segments import StoredEvent
 from flagstaff.history.store.following import FollowedSegment, Position
 from flagstaff.metrics.events import unit_of
 from flagstaff.metrics.metrics import Kind, Metric
+from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.releases import observations_store
-from flagstaff.releases.counting import Counting, Seen, Timeline, group_first, make_events, needs_scale, set_scale
+from flagstaff.releases.buckets import NO_BUCKETS, BucketRange, Cuts, range_of
+from flagstaff.releases.counting import (
+    TOLERANCE,
+    Counting,
+    Seen,
+    Timeline,
+    group_first,
+    hold_for_all,
+    make_events,
+    needs_limits,
+    set_limits,
+)
 from flagstaff.releases.judging import Judgement, Verdict, conclude
-from flagstaff.releases.observations import Observations, Point
+from flagstaff.releases.observations import ASIDE, Exposure, Observations, Point, Stretch
 from flagstaff.releases.observations_store import Observed
+from flagstaff.releases.plans import Counts
 from flagstaff.releases.releases import Release
 
-_IDENTIFIER_MAX_LENGTH = 1024  # as in events; the history also holds what no column of text can
 _POINTS_EVERY_SECONDS = 5
+STRETCHES_MAX = 500
+"""The stretches after which nobody is compared any more in a step whose cuts are changed again and again."""
+_RESTORED = "what was counted is of other steps: one of the databases was restored to an earlier state"
 
 
 class Piece(NamedTuple):
@@ -34,19 +51,24 @@ class Piece(NamedTuple):
     more: bool
 
 
-async def read_piece(
-    connection: Connection, release: Release, observed: Observed, metrics: dict[str, Metric]
-) -> Piece | None:
-    """Count some of what is new; None if nothing is."""
-    counted = observed.counted
+class News(NamedTuple):
+    """What the history has got: segments of evaluations, the position after them, and the last segments there are."""
+
+    number: int
+    segments: Sequence[FollowedSegment]
+    position: Position
+    last_segment: int
+    last_event: int
+
+
+async def read_news(connection: Connection, release: Release, counted: Observations) -> News | None:
+    """Read some of the evaluations that are new; None if nothing is new, also no event."""
     number = await batches.find_environment_number(connection, release.environment_id)
     if number is None:
         return None
     last_segment = await following.find_last_segment(connection, number)
     last_event = await event_segments.find_last(connection, number)
     position = Position(counted.segment, counted.unfinished)
-    segments = release.segments
-    timeline = Timeline(segments, [microseconds(each.at) for each in segments])
     wanted = EvaluationFilter(flag=FlagFilter(flag_id=release.flag_id), since=moment(counted.began_at))
     stretches, found = [], list[FollowedSegment]()
     if position.unfinished:
@@ -57,27 +79,101 @@ async def read_piece(
     for stretch in stretches:
         found += stretch.segments
         position = stretch.position
-    has_events = last_event > counted.event
     is_moved = position.segment > counted.segment or dict(position.unfinished) != counted.unfinished
-    if not found and not has_events and not is_moved:
+    if not found and last_event <= counted.event and not is_moved:
         return None
-    arms = [each.arms for each in segments]
-    if not counted.fits(arms):
-        raise ValueError("what was counted is of other steps: one of the databases was restored to an earlier state")
+    return News(number, found, position, last_segment, last_event)
+
+
+async def count_news(
+    connection: Connection, release: Release, observed: Observed, metrics: dict[str, Metric], news: News, cuts: Cuts
+) -> Piece:
+    """Count what is new. `cuts` are those of the release's flag as it is after the news were read."""
     # The sums are altered in place: they were decoded for this look.
-    counting = Counting(counted, release.flag_id, timeline, [_kind(metrics, guard.metric) for guard in release.guards])
-    counted.prepare(arms, len(release.guards))
+    counted, segments = observed.counted, release.segments
+    add_stretches(counted, release, cuts)
+    if any(each.segment >= len(segments) for each in counted.stretches):
+        raise ValueError(_RESTORED)
+    counted.prepare(segments, len(release.guards))
+    if not counted.fits(segments):
+        raise ValueError(_RESTORED)
+    timeline = Timeline(segments, counted.stretches)
+    kinds = [_kind(metrics, guard.metric) for guard in release.guards]
+    counting = Counting(counted, release.flag_id, timeline, kinds, release.counts)
     places = {guard.metric: place for place, guard in enumerate(release.guards) if guard.metric in metrics}
-    await _count_evaluations(connection, observed, counting, number, found, places)
-    more_segments = counted.segment < position.segment < last_segment
-    counted.segment, counted.unfinished = position.segment, dict(position.unfinished)
+    await _count_evaluations(connection, observed, counting, news.number, news.segments, places)
+    more_segments = counted.segment < news.position.segment < news.last_segment
+    counted.segment, counted.unfinished = news.position.segment, dict(news.position.unfinished)
     more_events = False
-    if has_events:
-        more_events = await _count_events(connection, observed, counting, number, last_event, places)
-    await _find_scales(connection, observed, counting)
+    if news.last_event > counted.event:
+        more_events = await _count_events(connection, observed, counting, news.number, news.last_event, places)
+    await _find_limits(connection, observed, counting)
+    counted.is_behind = more_segments or more_events
     verdict = conclude(release, counted, metrics)
-    _add_point(counted, verdict.judgements, observed.now)
-    return Piece(counting, verdict, more_segments or more_events)
+    _add_point(release, counted, verdict.judgements, observed.now)
+    return Piece(counting, verdict, counted.is_behind)
+
+
+def find_uncut(counted: Observations, release: Release) -> datetime | None:
+    """The time at which the first step began whose buckets are still to be cut; None if there is none."""
+    known = _count_known(counted)
+    return release.segments[known].at if known < len(release.segments) else None
+
+
+def _count_known(counted: Observations) -> int:
+    """The steps that have a stretch."""
+    return counted.stretches[-1].segment + 1 if counted.stretches else 0
+
+
+def add_stretches(counted: Observations, release: Release, cuts: Cuts) -> None:
+    """Add a stretch for each step that has begun, and where a rule with another percentage cuts the buckets anew.
+
+    In a step, cuts are only added: what was removed may still decide for a moment on some instances. A step that is
+    counted later may have had other cuts than now, before their last change: nobody is compared up to then, and neither
+    while cuts were changed more than once since the last look.
+    """
+    known = _count_known(counted)
+    segments = release.segments
+    counted.cuts_change = cuts.last_change
+    last = counted.stretches[-1] if counted.stretches else None
+    if cuts.passed is not None and last is not None and last.low < last.high:
+        first, final = map(microseconds, cuts.passed)
+        _append(counted, last.segment, max(last.began + 1, first), NO_BUCKETS)
+        if known == len(segments) and len(counted.stretches) < STRETCHES_MAX:
+            buckets = _narrow(last, range_of(segments[-1], cuts))
+            _append(counted, last.segment, max(counted.stretches[-1].began + 1, final + TOLERANCE), buckets)
+        if known == len(segments):
+            return
+    # Some instances may have known of the last change only a little later.
+    settled = 0 if cuts.settled_at is None else microseconds(cuts.settled_at)
+    for place in range(known, len(segments)):
+        buckets = range_of(segments[place], cuts)
+        began = microseconds(segments[place].at)
+        if counted.stretches:
+            began = max(began, counted.stretches[-1].began + 1)
+        if settled > began:
+            _append(counted, place, began, NO_BUCKETS)
+            began = settled + TOLERANCE
+            if place + 1 < len(segments) and began >= microseconds(segments[place + 1].at):
+                continue
+        _append(counted, place, began, buckets)
+    if last is None or known < len(segments):
+        return
+    buckets = _narrow(last, range_of(segments[-1], cuts))
+    if last.low < last.high and buckets != last.buckets:
+        _append(counted, last.segment, max(last.began + 1, microseconds(cuts.changed_at)), buckets)
+
+
+def _narrow(stretch: Stretch, buckets: BucketRange) -> BucketRange:
+    """The buckets of a stretch that are also among these."""
+    low, high = max(stretch.low, buckets.low), min(stretch.high, buckets.high)
+    return BucketRange(low, high) if low < high else NO_BUCKETS
+
+
+def _append(counted: Observations, segment: int, began: int, buckets: BucketRange) -> None:
+    # The place of an event that was counted stays the same.
+    events_from = max(began, counted.latest_event + 1)
+    counted.stretches.append(Stretch(segment, began, *buckets, events_from))
 
 
 def _kind(metrics: dict[str, Metric], key: str) -> Kind:
@@ -102,30 +198,29 @@ async def _count_evaluations(
     grouped = group_first(seen)
     missing = grouped.keys() - counting.exposures.keys()
     counting.exposures |= await observations_store.find_exposures(connection, observed.number, missing)
-    for unit, firsts in grouped.items():
+    changed = {
+        unit: firsts for unit, firsts in grouped.items() if any(counting.changes(unit, first) for first in firsts)
+    }
+    known = {unit for unit in changed if unit in counting.exposures}
+    counting.done |= await observations_store.find_done(connection, observed.number, known)
+    for unit, firsts in changed.items():
         for first in firsts:
             counting.expose(unit, first)
         await turns.give()
     opened = counting.opened
-    if counting.aside or (opened and places):
-        units = {*counting.aside, *opened}
-        counting.done |= await observations_store.find_done(connection, observed.number, units)
-    counting.set_aside_events()
     if opened and places:
-        # An event counts only if it happened after its user's evaluation.
+        # Some of these users' events may have arrived before the evaluations.
         earlier = await event_segments.list_of_units(
             connection,
             number,
             opened,
             places,
-            since=min(counting.exposures[unit].at for unit in opened),
+            since=min(since for since, _ in opened.values()) - TOLERANCE,
             after=counting.counted.first_event,
             last=counting.counted.event,
         )
-        for event in make_events(earlier, places):
-            before = opened[event.unit]
-            if before is None or event.at < before:
-                counting.add_event(event)
+        for event in make_events(_of_counted_keys(earlier, counting), places):
+            counting.add_earlier_event(event)
             await turns.give()
     counting.opened.clear()
 
@@ -144,26 +239,46 @@ def _read_segment(segment: FollowedSegment, counting: Counting) -> Iterator[tupl
         arm = timeline.find_arm(at, decision)
         if arm is None:
             continue
-        stickiness = timeline.segments[arm[0]].stickiness
-        if stickiness == DEFAULT_STICKINESS:
-            unit = users[offset] or (emails[offset] or "").lower()
-        else:
-            unit = _sticky_unit(segment, offset, stickiness)
+        kind = None if columns.origins is None else columns.origins.kind_at(offset)
+        counting.counted.public_evaluations += _is_public(kind, counting.counts)
+        if not _is_counted_key(kind, counting.counts):
+            continue
+        stickiness = timeline.applied(arm[0]).stickiness
+        custom = None if stickiness == DEFAULT_STICKINESS else columns.attributes_of(offset)
+        unit = find_unit(stickiness, users[offset], emails[offset], custom)
         if unit:
             yield unit, Seen(*arm, at)
         else:
             counting.counted.unnamed += 1
 
 
-def _sticky_unit(segment: FollowedSegment, offset: int, stickiness: str) -> str:
-    """The unit of an evaluation of a flag whose stickiness is an attribute; empty where it was not recorded."""
-    columns = segment.columns
-    custom = columns.attributes_of(offset) or {}
-    email = (columns.emails[offset] or "").lower()
-    values = attributes_of(BUILT_IN & {stickiness}, "", custom, columns.users[offset], email)
-    identifier = read_identifier(values.get(stickiness))
-    is_sound = "\0" not in identifier and 0 < len(identifier) <= _IDENTIFIER_MAX_LENGTH
-    return unit_of(identifier, stickiness) if is_sound else ""
+def _is_counted_key(kind: KeyKind | None, counts: Counts) -> bool:
+    """Return whether what was sent with a kind of key counts. A key that is not known may be a page's."""
+    return counts is Counts.ALL or kind is KeyKind.SERVER
+
+
+def _is_public(kind: KeyKind | None, counts: Counts) -> bool:
+    return kind is KeyKind.BROWSER or not _is_counted_key(kind, counts)
+
+
+def _of_counted_keys(events: Iterable[StoredEvent], counting: Counting) -> Iterator[StoredEvent]:
+    return (each for each in events if _is_counted_key(each.key_kind, counting.counts))
+
+
+def find_unit(stickiness: str, user: str | None, email: str | None, custom: Mapping[str, Any] | None) -> str:
+    """The unit of an evaluation of a flag, by its stickiness; empty where it was not recorded."""
+    email = (email or "").lower()
+    if stickiness == DEFAULT_STICKINESS:
+        return _if_sound(user or email)
+    values = attributes_of(BUILT_IN & {stickiness}, "", custom or {}, user, email)
+    identifier = _if_sound(read_identifier(values.get(stickiness)))
+    return unit_of(identifier, stickiness) if identifier else ""
+
+
+def _if_sound(identifier: str) -> str:
+    """The identifier; empty if no index has room for it, or no column of text can hold it, as the history can."""
+    is_sound = "\0" not in identifier and len(identifier.encode()) <= IDENTIFIER_MAX_BYTES
+    return identifier if is_sound else ""
 
 
 async def _count_events(
@@ -179,7 +294,8 @@ async def _count_events(
         counted.event = last
         return False
     read = await event_segments.list_after(connection, number, places, after=counted.event, last=last)
-    fresh = make_events(read.events, places)
+    counted.public_events += sum(_is_public(each.key_kind, counting.counts) for each in read.events)
+    fresh = make_events(_of_counted_keys(read.events, counting), places)
     units = {each.unit for each in fresh}
     counting.exposures |= await observations_store.find_exposures(
         connection, observed.number, units - counting.exposures.keys()
@@ -194,24 +310,44 @@ async def _count_events(
     return read.more
 
 
-async def _find_scales(connection: Connection, observed: Observed, counting: Counting) -> None:
-    new_users = sum(map(sum, counting.counted.new))
-    for place, counts in enumerate(counting.counted.metrics):
-        kind = counting.kinds[place]
-        if not needs_scale(counts, new_users, kind):
+async def _find_limits(connection: Connection, observed: Observed, counting: Counting) -> None:
+    counted = counting.counted
+    exposed = sum(map(sum, counted.new))
+    for metric, counts in enumerate(counted.metrics):
+        kind = counting.kinds[metric]
+        if not needs_limits(counts, exposed, kind):
             continue
-        done = dict(await observations_store.list_done(connection, observed.number, place))
-        done |= {unit: each for (metric, unit), each in counting.changed_done.items() if metric == place}
-        set_scale(counts, done.values(), new_users, kind)
+        if not hold_for_all(counts, kind):
+            for _ in set_limits(counts, (), exposed, kind):
+                pass
+            continue
+        done = await observations_store.list_done(connection, observed.number, metric)
+        done |= {(unit, place): each for (of, unit, place), each in counting.changed_done.items() if of == metric}
+        units = {unit for unit, _ in done}
+        exposures = await observations_store.find_exposures(connection, observed.number, units)
+        exposures |= {unit: rows for unit, rows in counting.exposures.items() if unit in units}
+        rows = [
+            (unit, place, exposures[unit][place].arm, each)
+            for (unit, place), each in done.items()
+            if each.events and _is_counted(exposures.get(unit, {}), place)
+        ]
+        for row, after in set_limits(counts, ((place, arm, each) for _, place, arm, each in rows), exposed, kind):
+            unit, place, _, _ = rows[row]
+            counting.changed_done[metric, unit, place] = after
+            if (metric, unit) in counting.done:
+                counting.done[metric, unit][place] = after
 
 
-def _add_point(counted: Observations, judgements: Sequence[Judgement], now: int) -> None:
+def _is_counted(rows: Mapping[int, Exposure], place: int) -> bool:
+    return place in rows and rows[place].arm >= 0 and all(each.arm != ASIDE for each in rows.values())
+
+
+def _add_point(release: Release, counted: Observations, judgements: Sequence[Judgement], now: int) -> None:
     if not judgements:
         return
     if any(each.is_reached for each in judgements):
         counted.every = 0  # the last point of the chart is the one at which a guard acts
     else:
         counted.every = max(counted.every, _POINTS_EVERY_SECONDS)
-    users = [sum(column) for column in zip(*[each for each in counted.entered if each], strict=False)]
     evidence = [round(each.log_evidence, 4) for each in judgements]
-    counted.add_point(Point(now // 1_000_000, evidence, users))
+    counted.add_point(Point(now // 1_000_000, evidence, [*counted.users_by_arm(release.segments).values()]))

@@ -43,7 +43,7 @@ class Step:
 
     Either `at` is given, or `after_seconds`, which count from the moment at which the step before was applied; for the
     first step, from the release's creation. With `least_users`, it also waits until the step before has exposed so many
-    new users. `changes` are fields of the flag, and `rules`.
+    users. `changes` are fields of the flag, and `rules`.
     """
 
     changes: Mapping[str, Any]
@@ -56,12 +56,14 @@ class Step:
 class Guard:
     """A metric that is watched, and what happens when it is worse with the flag.
 
-    `tolerates` is the share by which it may be worse: 0.1 tolerates a ratio of 1.1.
+    `tolerates` is the share by which it may be worse: 0.1 tolerates a ratio of 1.1, and of a mean a tenth of the size
+    of the control's. `tolerates_amount` is a difference of means, in the metric's unit.
     """
 
     metric: str
     action: Action
     tolerates: float = 0.0
+    tolerates_amount: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,13 @@ class Threshold:
         return value < self.limit if self.above is None else value > self.limit
 
 
+class Counts(StrEnum):
+    """The SDK keys whose evaluations and events count for a release: anybody can use those of pages."""
+
+    ALL = "all"
+    SERVER_KEYS = "server_keys"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The plan with which a release is created."""
@@ -102,6 +111,9 @@ class Plan:
     thresholds: tuple[Threshold, ...] = ()
     false_alarm_rate: float = FALSE_ALARM_RATE
     when_late: WhenLate = WhenLate.RUN
+    split_action: Action = Action.PAUSE
+    """What happens when users are not split as the steps ask."""
+    counts: Counts = Counts.ALL
 
 
 def alter(flag: Flag, changes: Mapping[str, Any]) -> Flag:

@@ -6,14 +6,14 @@ from enum import StrEnum
 from uuid import UUID
 
 from flagstaff.flags.flags import Flag
-from flagstaff.releases.plans import NAMED_RULES, Action, Guard, Step, Threshold, WhenLate
+from flagstaff.releases.plans import NAMED_RULES, Action, Counts, Guard, Step, Threshold, WhenLate
 
 WATCHED_FOR = timedelta(days=90)
 """For how long the last step of a release is watched: as long as events are kept."""
 LATE_AFTER = timedelta(minutes=1)
 """The time after which a step is late."""
 APPLIED_MAX = 200
-"""The number of times that conflicts can pause a release and it can be resumed: each time it counts anew."""
+"""The number of times that steps and changes by hand can divide users in another way: each time it counts anew."""
 _DIVIDING = frozenset({"rollout_percentage", "variants", "stickiness", "bucketing_key", "fallthrough"})
 
 
@@ -57,7 +57,8 @@ class Arms:
 class Applied:
     """A step that was applied. `skipped` are the steps before it whose times had passed as well.
 
-    A skipped step itself has `is_skipped`, and has changed nothing.
+    A skipped step itself has `is_skipped`, and has changed nothing. `hashed_key` is the key that was hashed with the
+    users; earlier versions have not stored it.
     """
 
     step: int
@@ -69,11 +70,17 @@ class Applied:
     arms: Arms | None = None
     rollout_percentage: int = 0
     stickiness: str = "default"
+    hashed_key: str | None = None
+
+    def divides_as(self, flag: Flag) -> bool:
+        """Return whether a flag divides its users as this step did."""
+        mine = (self.arms, self.rollout_percentage, self.stickiness, self.hashed_key)
+        return mine == (arms_of(flag), flag.rollout_percentage, flag.stickiness, flag.hashed_key)
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """A guard or a threshold that has acted, or a split that is not as asked, which has no action. `words` say why.
+    """A guard or a threshold that has acted, or a split that is not as asked, which has no metric. `words` say why.
 
     A guard has its `metric`, and a threshold its `request_metric`, whose value is the evidence, and its place among the
     release's thresholds.
@@ -97,7 +104,8 @@ class Release:
     may not change the flag any more.
 
     `counts_from` is the moment from which the next step's `after_seconds` count, and `due_at` is when it is due; None
-    if nothing is. `mark` is the number of the flag's last change that the release knows.
+    if nothing is. `mark` is the number of the flag's last change that the release knows. People
+    were told that it cannot be watched since `unwatched_since`; None if it can, or if they were not told.
     """
 
     id: UUID
@@ -126,6 +134,9 @@ class Release:
     mark: int
     created_at: datetime
     updated_at: datetime
+    split_action: Action = Action.PAUSE
+    unwatched_since: datetime | None = None
+    counts: Counts = Counts.ALL
 
     @property
     def is_open(self) -> bool:
@@ -185,6 +196,19 @@ class Release:
         return replace(self, steps=self.steps[begun:])
 
     @property
+    def needs_flag_on(self) -> bool:
+        """True if it has had the flag on, and its next step changes it without turning it on.
+
+        While the flag is off, steps would go on to the last one although nobody gets the flag, and nothing is watched.
+        """
+        running, step = self.running, self.next_step
+        if running is None or step is None or self.steps[step].changes.get("enabled") is True:
+            return False
+        begun = self.steps[: running.step + 1]
+        had_arms = any(each.arms is not None for each in self.applied)
+        return had_arms or any(each.changes.get("enabled") is True for each in begun)
+
+    @property
     def is_observed(self) -> bool:
         """True if exposures and events are counted for it."""
         return bool(self.guards) or any(step.least_users for step in self.steps)
@@ -230,6 +254,7 @@ class ReleaseRecord:
     step: int | None
     is_late: bool
     lost_authority: bool = False
+    unwatched_since: datetime | None = None
     steps: tuple[Step, ...] | None = None
     guards: tuple[Guard, ...] | None = None
     thresholds: tuple[Threshold, ...] | None = None
@@ -246,6 +271,7 @@ def record_of(release: Release, *, is_new: bool = False) -> ReleaseRecord:
         last.step if last else None,
         last.is_late if last else False,
         release.lost_authority,
+        release.unwatched_since,
         release.steps if is_new else None,
         release.guards if is_new else None,
         release.thresholds if is_new else None,
@@ -269,3 +295,26 @@ def arms_of(flag: Flag) -> Arms | None:
     return Arms(
         tuple(variant.key for variant in given), tuple(variant.weight / total for variant in given), by_variant=True
     )
+
+
+def with_present(release: Release, flag: Flag, clock: datetime) -> tuple[Applied, ...]:
+    """The steps of a release: if its flag divides users in another way than the last one, it does so from now on.
+
+    So guards go on watching when somebody has changed the flag by hand. Beyond `APPLIED_MAX`, they stop.
+    """
+    running = release.running
+    if running is None:
+        return release.applied
+    if running.divides_as(flag) or len(release.applied) > APPLIED_MAX:
+        return release.applied
+    is_last = len(release.applied) == APPLIED_MAX  # nothing is counted from then on
+    present = Applied(
+        step=running.step,
+        at=clock,
+        due_at=clock,
+        arms=None if is_last else arms_of(flag),
+        rollout_percentage=flag.rollout_percentage,
+        stickiness=flag.stickiness,
+        hashed_key=flag.hashed_key,
+    )
+    return (*release.applied, present)

@@ -31,7 +31,7 @@ _RELEASE = _OF_FLAG + "/{release_id}"
 _listing = Listing(view_release, lambda release: (release.created_at, release.id), BY_AGE)
 
 Service = Annotated[Releases, Depends(service(Releases))]
-IfMatch = Annotated[Precondition[Release], Depends(if_match("release", view_release, Permission.FLAGS_READ))]
+IfMatch = Annotated[Precondition[Release], Depends(if_match("release", view_release))]
 
 
 @router.post(_OF_FLAG, status_code=201, response_model=ReleaseOut, responses=problems(400, 401, 404, 409, 413, 503))
@@ -103,7 +103,10 @@ async def pause_release(
 async def resume_release(
     path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service, precondition: IfMatch
 ) -> Response:
-    """Resume a paused release. What others have changed meanwhile stays, until a step changes it."""
+    """Resume a paused release. What others have changed meanwhile stays, until a step changes it.
+
+    If the release has had the flag on and somebody has turned it off, turn it on first.
+    """
     return tagged_response(view_release(await releases.resume_release(actor, path, release_id, precondition)))
 
 

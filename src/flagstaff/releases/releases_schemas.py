@@ -25,6 +25,7 @@ from flagstaff.releases.plans import (
     THRESHOLDS_MAX,
     TOLERATES_MAX,
     Action,
+    Counts,
     Guard,
     Plan,
     Threshold,
@@ -34,19 +35,21 @@ from flagstaff.releases.steps_schemas import Changes, StepBody
 from flagstaff.serving.applications import TEXT_MAX_LENGTH
 
 ActionName = Literal["turn_off", "pause", "notify"]
+CountsName = Literal["all", "server_keys"]
 WhenLateName = Literal["run", "skip"]
 _LIMIT_MOST = 1e15
 _RATE_LEAST, _RATE_MOST = 0.0001, 0.5
 
 
-def _whole_as_float(given: Any) -> Any:
+def whole_as_float(given: Any) -> Any:
+    """A whole number as the float that a strict field wants."""
     is_whole = isinstance(given, int) and not isinstance(given, bool) and abs(given) < 2**53
     return float(given) if is_whole else given
 
 
 LabelText = Annotated[str, Field(min_length=1, max_length=TEXT_MAX_LENGTH)]
 # Bounds that follow a validator would not be `minimum` and `maximum` in the API's description.
-Limit = Annotated[float, Field(ge=-_LIMIT_MOST, le=_LIMIT_MOST), BeforeValidator(_whole_as_float)]
+Limit = Annotated[float, Field(ge=-_LIMIT_MOST, le=_LIMIT_MOST), BeforeValidator(whole_as_float)]
 
 
 _LIMITS: JsonDict = {
@@ -70,8 +73,23 @@ class GuardBody(Body):
     action: ActionName
     tolerates: Annotated[
         float,
-        Field(ge=0, le=TOLERATES_MAX, description="The share by which it may be worse: 0.1 tolerates a ratio of 1.1."),
-        BeforeValidator(_whole_as_float),
+        Field(
+            ge=0,
+            le=TOLERATES_MAX,
+            description="The share by which it may be worse: 0.1 tolerates a ratio of 1.1, and of a count or a value a "
+            "tenth of the size of the control's mean; there it must be below 1.",
+        ),
+        BeforeValidator(whole_as_float),
+    ] = 0.0
+    tolerates_amount: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=_LIMIT_MOST,
+            description="The difference by which the mean of a count or a value may be worse, in the metric's unit. "
+            "For a mean near zero, of which `tolerates` would be a share.",
+        ),
+        BeforeValidator(whole_as_float),
     ] = 0.0
 
 
@@ -143,6 +161,17 @@ class NewRelease(Body):
     when_late: WhenLateName = Field(
         default="run", description="Whether a step whose time has passed in an outage is applied late, or skipped."
     )
+    split_action: ActionName = Field(
+        default="pause",
+        description="What happens when users are not split as the steps ask. Guards go on watching: then they act if "
+        "the evidence reaches the threshold with the planned shares and with the observed ones.",
+    )
+    counts: CountsName = Field(
+        default="all",
+        description="Whose evaluations and events count: those of all SDK keys, or only those of keys of the kind "
+        "`server`. Anybody can read a key of the kind `browser`, and send evaluations and events of chosen users with "
+        "it.",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -156,10 +185,14 @@ class NewRelease(Body):
         return Plan(
             self.name,
             tuple(each.read() for each in self.steps),
-            tuple(Guard(each.metric, Action(each.action), each.tolerates) for each in self.guards),
+            tuple(
+                Guard(each.metric, Action(each.action), each.tolerates, each.tolerates_amount) for each in self.guards
+            ),
             tuple(each.read() for each in self.thresholds),
             self.false_alarm_rate,
             WhenLate(self.when_late),
+            Action(self.split_action),
+            Counts(self.counts),
         )
 
 

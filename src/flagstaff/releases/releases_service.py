@@ -11,7 +11,7 @@ from uuid_utils.compat import uuid7
 from flagstaff.audit.changes import Actor, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.concurrency.pacing import collect
-from flagstaff.database.database import Database, Transaction
+from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.flags.flags import Flag
 from flagstaff.history.store import request_metrics
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
@@ -28,7 +28,7 @@ from flagstaff.releases.creation_checks import (
 )
 from flagstaff.releases.guardian import acting_for, write_release
 from flagstaff.releases.plans import Plan, Step, WhenLate
-from flagstaff.releases.releases import APPLIED_MAX, Applied, Release, State, arms_of, record_of
+from flagstaff.releases.releases import APPLIED_MAX, Release, State, record_of, with_present
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.lists import WHOLE, Window
 
@@ -55,12 +55,7 @@ class Releases:
                 which names it, if another release of the flag has not ended; FORBIDDEN without `rules:write` if it
                 changes rules.
         """
-        if plan.thresholds:
-            async with self.database.read() as connection:
-                await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE)
-            async with self.database.read_history() as connection:
-                series = await request_metrics.list_series(connection, path.environment_id)
-            require_reported(plan.thresholds, series)
+        await self._require_reported(actor, path, plan, Permission.FLAGS_WRITE)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             flag = await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
@@ -71,33 +66,8 @@ class Releases:
                     f"The release {other.name or other.id} of this flag has not ended. Cancel it first.",
                     extensions={"release_id": str(other.id)},
                 )
-            clock = await releases_store.read_clock(connection)
-            release = Release(
-                id=uuid7(),
-                project_id=path.project_id,
-                environment_id=path.environment_id,
-                flag_id=flag.id,
-                **{each.name: getattr(plan, each.name) for each in fields(plan)},
-                state=State.SCHEDULED,
-                reason=None,
-                author_id=actor.account_id,
-                author_email=actor.email,
-                token_id=actor.token.id if actor.token else None,
-                token_name=actor.token.name if actor.token else None,
-                lost_authority=False,
-                applied=(),
-                alarms=(),
-                counts_from=clock,
-                due_at=None,
-                paused_at=None,
-                ended_at=None,
-                mark=0,
-                created_at=self.now(),
-                updated_at=self.now(),
-            ).with_due(clock)
-            require_times(release, clock)
-            await require_applicable(connection, actor, flag, release)
-            await require_metrics(connection, release)
+            release = await self._draft(connection, actor, flag, plan)
+            await require_permissions(connection, actor, release)
             await releases_store.delete_oldest(connection, flag.id, ENDED_KEPT - 1)
             await releases_store.create_release(connection, release)
             made = record_of(release, is_new=True)
@@ -107,6 +77,57 @@ class Releases:
             release = replace(release, mark=transaction.change)
             await releases_store.update_release(connection, release)
             return release
+
+    async def draft_release(self, actor: Actor, path: FlagPath, plan: Plan) -> Release:
+        """The release that a plan would make of a flag, which is not created.
+
+        Raises:
+            Error: INVALID as `create_release`; CONFLICT if the flag is archived.
+        """
+        await self._require_reported(actor, path, plan, Permission.FLAGS_READ)
+        async with self.database.read() as connection:
+            flag = await open_live_flag(connection, actor, path, Permission.FLAGS_READ)
+            return await self._draft(connection, actor, flag, plan)
+
+    async def _require_reported(self, actor: Actor, path: FlagPath, plan: Plan, permission: Permission) -> None:
+        if not plan.thresholds:
+            return
+        async with self.database.read() as connection:
+            await open_live_flag(connection, actor, path, permission)
+        async with self.database.read_history() as connection:
+            series = await request_metrics.list_series(connection, path.environment_id)
+        require_reported(plan.thresholds, series)
+
+    async def _draft(self, connection: Connection, actor: Actor, flag: Flag, plan: Plan) -> Release:
+        """A release that begins now, if its steps could be applied to the flag as it is; raises Error INVALID."""
+        clock = await releases_store.read_clock(connection)
+        release = Release(
+            id=uuid7(),
+            project_id=flag.project_id,
+            environment_id=flag.environment_id,
+            flag_id=flag.id,
+            **{each.name: getattr(plan, each.name) for each in fields(plan)},
+            state=State.SCHEDULED,
+            reason=None,
+            author_id=actor.account_id,
+            author_email=actor.email,
+            token_id=actor.token.id if actor.token else None,
+            token_name=actor.token.name if actor.token else None,
+            lost_authority=False,
+            applied=(),
+            alarms=(),
+            counts_from=clock,
+            due_at=None,
+            paused_at=None,
+            ended_at=None,
+            mark=0,
+            created_at=self.now(),
+            updated_at=self.now(),
+        ).with_due(clock)
+        require_times(release, clock)
+        await require_applicable(connection, flag, release)
+        await require_metrics(connection, release)
+        return release
 
     async def list_releases(self, actor: Actor, path: FlagPath, window: Window = WHOLE) -> list[Release]:
         """The releases of a flag, newest first; a position is a time of creation and an id."""
@@ -173,7 +194,13 @@ class Releases:
             who = actor.email or "the command line"
             paused = replace(release, state=State.PAUSED, reason=f"Paused by {who}.", paused_at=clock)
             return await write_release(
-                transaction, actor, "release.paused", release, paused.with_due(clock), self.now()
+                transaction,
+                actor,
+                "release.paused",
+                release,
+                paused.with_due(clock),
+                self.now(),
+                knows_all=False,  # of an edit just before, guards watch what the users get then
             )
 
     async def resume_release(
@@ -185,8 +212,9 @@ class Releases:
         author or token has lost the right acts for whoever resumes it.
 
         Raises:
-            Error: CONFLICT if it has ended, or if the flag is archived; FORBIDDEN without `rules:write` if a step that
-                has not been applied changes rules.
+            Error: CONFLICT if it has ended, if the flag is archived, or if it is off, the release has had it on and the
+                next step does not turn it on; FORBIDDEN without `rules:write` if a step that has not been applied
+                changes rules.
         """
         async with self.database.transaction() as transaction:
             connection = transaction.connection
@@ -199,6 +227,12 @@ class Releases:
                 raise Error(
                     Code.CONFLICT, "The release was paused by conflicts too often. Cancel it, and create another one."
                 )
+            if release.needs_flag_on and not flag.enabled:
+                raise Error(
+                    Code.CONFLICT,
+                    "The flag is off, so the next steps would change it for nobody. Turn it on first, and then resume "
+                    "the release, or cancel the release.",
+                )
             clock = await releases_store.read_clock(connection)
             paused_for = clock - (release.paused_at or clock)
             is_lost = release.lost_authority or await find_loss(connection, release) is not None
@@ -208,7 +242,7 @@ class Releases:
                 reason=None,
                 paused_at=None,
                 counts_from=release.counts_from + max(paused_for, timedelta(0)),
-                applied=_with_present(release, flag, clock),
+                applied=with_present(release, flag, clock),
             )
             return await write_release(
                 transaction, actor, "release.resumed", release, resumed.with_due(clock), self.now()
@@ -246,27 +280,3 @@ class Releases:
         if not release.is_open:
             raise Error(Code.CONFLICT, f"The release has ended: it is {release.state}.")
         return release
-
-
-def _with_present(release: Release, flag: Flag, clock: datetime) -> tuple[Applied, ...]:
-    """The steps of a resumed release: if the flag divides users in another way than before, it does so from now on."""
-    running = release.running
-    if running is None:
-        return release.applied
-    arms = arms_of(flag)
-    is_same = (arms, flag.rollout_percentage, flag.stickiness) == (
-        running.arms,
-        running.rollout_percentage,
-        running.stickiness,
-    )
-    if is_same:
-        return release.applied
-    present = Applied(
-        step=running.step,
-        at=clock,
-        due_at=clock,
-        arms=arms,
-        rollout_percentage=flag.rollout_percentage,
-        stickiness=flag.stickiness,
-    )
-    return (*release.applied, present)

@@ -14,7 +14,7 @@ from flagstaff.database.clock import DatabaseNow
 from flagstaff.database.windows import Listing
 from flagstaff.metrics.request_metrics import Measure
 from flagstaff.releases.authority_store import lacks_authority
-from flagstaff.releases.plans import Action, Guard, Step, Threshold, WhenLate
+from flagstaff.releases.plans import Action, Counts, Guard, Step, Threshold, WhenLate
 from flagstaff.releases.releases import OPEN_STATES, Alarm, Applied, Arms, Release, State
 from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
@@ -59,7 +59,7 @@ _observed = sa.select(_columns.id, _columns.updated_at).where(
         sa.cast(_columns.guards, sa.Text) != "[]", sa.cast(_columns.steps, sa.Text).like("%least\\_users%", escape="\\")
     ),
 )
-_with_thresholds = sa.select(tables.releases).where(
+_with_thresholds = sa.select(_columns.id, _columns.updated_at).where(
     _columns.state.in_((State.RUNNING, State.PAUSED)), sa.cast(_columns.thresholds, sa.Text) != "[]"
 )
 _watching = (
@@ -127,9 +127,9 @@ async def list_observed(connection: AsyncConnection) -> dict[UUID, datetime]:
     return {row.id: row.updated_at for row in await connection.execute(_observed)}
 
 
-async def list_with_thresholds(connection: AsyncConnection) -> list[Release]:
-    """The releases that have begun, have not ended, and have thresholds."""
-    return [_from_row(row) for row in await connection.execute(_with_thresholds)]
+async def list_with_thresholds(connection: AsyncConnection) -> dict[UUID, datetime]:
+    """The releases that have begun, have not ended, and have thresholds, with the time of their last change."""
+    return {row.id: row.updated_at for row in await connection.execute(_with_thresholds)}
 
 
 async def list_watched(connection: AsyncConnection, project_id: UUID, metric: str) -> Sequence[str]:
@@ -141,7 +141,18 @@ async def list_watched(connection: AsyncConnection, project_id: UUID, metric: st
 async def update_release(connection: AsyncConnection, release: Release) -> None:
     """Update a release's mutable fields."""
     row = _row(release)
-    mutable = ("state", "reason", "applied", "alarms", "counts_from", "due_at", "paused_at", "ended_at", "mark")
+    mutable = (
+        "state",
+        "reason",
+        "applied",
+        "alarms",
+        "counts_from",
+        "due_at",
+        "paused_at",
+        "ended_at",
+        "mark",
+        "unwatched_since",
+    )
     authority = ("author_id", "author_email", "token_id", "token_name", "lost_authority")
     values = {name: row[name] for name in (*mutable, *authority, "updated_at")}
     await connection.execute(_update, {"of_release": release.id, **values})
@@ -184,7 +195,13 @@ def _row(release: Release) -> dict[str, Any]:
         **tables.row_of(tables.releases, release),
         "steps": [_write_step(each) for each in release.steps],
         "guards": [
-            {"metric": each.metric, "action": each.action, "tolerates": each.tolerates} for each in release.guards
+            {
+                "metric": each.metric,
+                "action": each.action,
+                "tolerates": each.tolerates,
+                **({"tolerates_amount": each.tolerates_amount} if each.tolerates_amount else {}),
+            }
+            for each in release.guards
         ],
         "thresholds": [{**asdict(each), "labels": dict(each.labels)} for each in release.thresholds],
         "applied": [_write_applied(each) for each in release.applied],
@@ -199,10 +216,13 @@ def _from_row(row: sa.Row[Any]) -> Release:
             **stored,
             "steps": tuple(map(_read_step, stored["steps"])),
             "guards": tuple(
-                Guard(each["metric"], Action(each["action"]), each["tolerates"]) for each in stored["guards"]
+                Guard(each["metric"], Action(each["action"]), each["tolerates"], each.get("tolerates_amount", 0.0))
+                for each in stored["guards"]
             ),
             "thresholds": tuple(map(_read_threshold, stored["thresholds"])),
             "when_late": WhenLate(stored["when_late"]),
+            "split_action": Action(stored["split_action"]),
+            "counts": Counts(stored["counts"]),
             "state": State(stored["state"]),
             "applied": tuple(map(_read_applied, stored["applied"])),
             "alarms": tuple(map(_read_alarm, stored["alarms"])),
@@ -251,6 +271,7 @@ def _write_applied(applied: Applied) -> dict[str, Any]:
         "arms": arms and {"names": arms.names, "shares": arms.shares, "by_variant": arms.by_variant},
         "rollout_percentage": applied.rollout_percentage,
         "stickiness": applied.stickiness,
+        "hashed_key": applied.hashed_key,
     }
 
 

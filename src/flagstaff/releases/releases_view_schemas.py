@@ -12,7 +12,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.metrics.request_metrics import MeasureName
 from flagstaff.releases.plans import NAMED_RULES
 from flagstaff.releases.releases import Release
-from flagstaff.releases.releases_schemas import ActionName, WhenLateName
+from flagstaff.releases.releases_schemas import ActionName, CountsName, WhenLateName
 from flagstaff.releases.steps_schemas import Changes
 from flagstaff.values.moments import format_moment
 
@@ -66,6 +66,7 @@ class GuardOut(ResponseModel):
     metric: str
     action: ActionName
     tolerates: float
+    tolerates_amount: float
 
 
 class ThresholdOut(ResponseModel):
@@ -101,6 +102,8 @@ class ReleaseOut(TaggedOut):
     thresholds: list[ThresholdOut]
     false_alarm_rate: float
     when_late: WhenLateName
+    split_action: ActionName
+    counts: CountsName
     state: StateName
     reason: str | None = Field(description="Why it is paused, stopped, cancelled or failed.")
     author: ReleaseAuthor
@@ -109,6 +112,9 @@ class ReleaseOut(TaggedOut):
     next_step: int | None
     due_at: Moment | None = Field(description="When the next step is due, or after the last, when watching ends.")
     ended_at: Moment | None
+    unwatched_since: Moment | None = Field(
+        description="Since when it cannot be counted, or one of its guards or thresholds judged, if for a minute."
+    )
     created_at: Moment
     updated_at: Moment
 
@@ -144,7 +150,13 @@ def view_release(release: Release) -> dict[str, Any]:
             for each in release.steps
         ],
         "guards": [
-            {"metric": each.metric, "action": each.action, "tolerates": each.tolerates} for each in release.guards
+            {
+                "metric": each.metric,
+                "action": each.action,
+                "tolerates": each.tolerates,
+                "tolerates_amount": each.tolerates_amount,
+            }
+            for each in release.guards
         ],
         "thresholds": [
             {
@@ -160,6 +172,8 @@ def view_release(release: Release) -> dict[str, Any]:
         ],
         "false_alarm_rate": release.false_alarm_rate,
         "when_late": release.when_late,
+        "split_action": release.split_action,
+        "counts": release.counts,
         "state": release.state,
         "reason": release.reason,
         "author": {
@@ -199,6 +213,7 @@ def view_release(release: Release) -> dict[str, Any]:
         "next_step": release.next_step if release.is_open else None,
         "due_at": due_at and format_moment(due_at),
         "ended_at": release.ended_at and format_moment(release.ended_at),
+        "unwatched_since": release.unwatched_since and format_moment(release.unwatched_since),
         "created_at": format_moment(release.created_at),
         "updated_at": format_moment(release.updated_at),
     }

@@ -1,44 +1,32 @@
 """The results of a release, from what was counted: rates and means by arm and step, and intervals. Pure."""
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 
 from flagstaff.metrics.metrics import Kind, Metric
-from flagstaff.releases.judging import Hold, Judgement, find_hold, judge, log_split_evidence, moments_of
+from flagstaff.releases.arm_results import ArmResult, Interval
+from flagstaff.releases.comparisons import Comparison, comparisons_of
+from flagstaff.releases.judging import (
+    Blindness,
+    Hold,
+    Judgement,
+    conclude,
+    event_splits,
+    find_blindness,
+    find_hold,
+    log_split_evidence,
+    mean_steps,
+    moments_of,
+)
+from flagstaff.releases.levels import Level, find_levels
 from flagstaff.releases.observations import Cell, Observations
-from flagstaff.releases.releases import Alarm, Applied, Release
-from flagstaff.releases.statistics import binary, means, split
-from flagstaff.releases.statistics.binary import EventSplit
-from flagstaff.releases.statistics.means import MeanSplit, Moments, Scale
-from flagstaff.releases.wording import say_result
+from flagstaff.releases.releases import Alarm, Release
+from flagstaff.releases.statistics import binary, means
+from flagstaff.releases.verdicts import Verdict, judge_arms
+from flagstaff.releases.wording import NOT_JUDGED, say_result, say_wait
 
 _LOG_MAX = 690.0
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate with the ends of its always-valid interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class ArmResult:
-    """An arm: its users, those with events, their events, and the rate or the mean; None without users."""
-
-    name: str
-    users: int
-    users_with_events: int
-    events: int
-    rate: float | None
-    mean: float | None
-    ratio: Interval | None = None
-    """The rate compared with the control's, with all steps together."""
-    difference: Interval | None = None
-    """The mean compared with the control's, with all steps together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +47,10 @@ class MetricResult:
     arms: Sequence[ArmResult]
     steps: Sequence[StepResult]
     words: str
+    waits: str | None
+    """What the guard waits for before it can find anything; None if it can."""
+    verdicts: Sequence[Verdict] = ()
+    """On all arms but the control."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +69,32 @@ def finding_results(
     release: Release, counted: Observations, metrics: Mapping[str, Metric]
 ) -> Generator[None, None, Results]:
     """The results of a release, in small steps; of metrics that were deleted there are none."""
-    arms = [each.arms for each in release.segments]
-    if not counted.fits(arms):
+    if not counted.fits(release.segments):
         counted = Observations()
-    counted.prepare(arms, len(release.guards))
+    counted.prepare(release.segments, len(release.guards))
     log_evidence = log_split_evidence(release, counted)
-    is_wrong = None in release.alarmed or exp(min(log_evidence, _LOG_MAX)) >= 1 / split.ALPHA
+    verdict = conclude(release, counted, metrics)
     alarms = {alarm.metric: alarm for alarm in release.alarms}
     found = []
-    for place, each in enumerate(judge(release, counted, metrics)):
+    for place, each in enumerate(verdict.judgements):
         yield
-        if each.guard.metric in metrics:
-            metric, alarm = metrics[each.guard.metric], alarms.get(each.guard.metric)
-            found.append((yield from _metric(release, counted, place, each, metric, alarm, is_split_wrong=is_wrong)))
-    hold = find_hold(release, counted, metrics) if release.is_open else None
-    return Results(release, counted, found, exp(min(log_evidence, _LOG_MAX)), is_wrong, hold)
+        if each.guard.metric not in metrics:
+            continue
+        metric, alarm = metrics[each.guard.metric], alarms.get(each.guard.metric)
+        failure = each.failure
+        if failure is None:
+            try:
+                shown = yield from _metric(
+                    release, counted, place, each, metric, alarm, is_split_wrong=verdict.is_split_wrong
+                )
+                found.append(shown)
+                continue
+            except (ArithmeticError, ValueError, LookupError) as error:  # the others are shown
+                failure = error
+        unknown = replace(each, failure=failure)
+        found.append(MetricResult(metric, unknown, alarm, [], [], NOT_JUDGED, waits=NOT_JUDGED))
+    hold = find_hold(release, verdict) if release.is_open else None
+    return Results(release, counted, found, exp(min(log_evidence, _LOG_MAX)), verdict.is_split_wrong, hold)
 
 
 def _metric(
@@ -104,88 +107,90 @@ def _metric(
     *,
     is_split_wrong: bool,
 ) -> Generator[None, None, MetricResult]:
-    alpha = release.false_alarm_rate / len(release.guards)
-    segments = release.segments
-    steps = [
-        StepResult(
-            applied.step,
-            [
-                _arm(name, counted.exposed[at][arm], counted.new[at][arm], cells[arm], metric.kind)
-                for arm, name in enumerate(applied.arms.names)
-            ],
-        )
-        for at, (applied, cells) in enumerate(zip(segments, counted.metrics[place].cells, strict=False))
-        if applied.arms
-    ]
+    comparisons = comparisons_of(release, counted)
+    # Of several variants, each interval is at a level that holds for all of them together.
+    alpha = release.false_alarm_rate / len(release.guards) / max(1, sum(len(each.others) for each in comparisons))
+    steps = []
+    for each in counted.compared(release.segments):
+        cells, exposed = counted.metrics[place].cells[each.place], counted.exposed[each.place]
+        arms = [_arm(name, exposed[arm], cells[arm], metric.kind) for arm, name in enumerate(each.arms.names)]
+        steps.append(StepResult(each.step, arms))
     yield
-    arms = yield from _arms_together(segments, counted, place, metric.kind, alpha)
-    words = say_result(metric, arms, judgement, alarm, release.false_alarm_rate, is_split_wrong=is_split_wrong)
-    return MetricResult(metric, judgement, alarm, arms, steps, words)
+    groups: list[list[ArmResult]] = []
+    for comparison in comparisons:
+        groups.append([])
+        levels = find_levels(comparison, counted, place, metric.kind)
+        for name in comparison.names:
+            yield
+            level = levels.get(name)
+            groups[-1].append(_arm_together(release, counted, place, metric.kind, name, comparison, level, alpha))
+    together = [arm for group in groups for arm in group]
+    blindness = find_blindness(release, counted, place, metric.kind)
+    waits = say_wait(metric, together, has_limits=bool(counted.metrics[place].limits), blindness=blindness)
+    words = say_result(
+        metric,
+        groups,
+        judgement,
+        alarm,
+        release.false_alarm_rate,
+        is_split_wrong=is_split_wrong,
+        waits=waits,
+    )
+    is_blind = blindness in (Blindness.BUCKETS, Blindness.ARMS)
+    verdicts = [
+        verdict
+        for group in groups
+        for verdict in judge_arms(metric, group, is_blind=is_blind, is_split_wrong=is_split_wrong)
+    ]
+    return MetricResult(metric, judgement, alarm, together, steps, words, waits, verdicts)
 
 
-def _arm(name: str, exposed: int, new: int, cell: Cell, kind: Kind) -> ArmResult:
-    moments = moments_of(cell, new, kind)
+def _arm(name: str, exposed: int, cell: Cell, kind: Kind) -> ArmResult:
+    at_risk = exposed - cell.before
+    is_binary = kind is Kind.BINARY
+    rate = cell.users / at_risk if is_binary and at_risk else None
+    mean = None if is_binary else moments_of(cell, exposed, kind).mean
+    return ArmResult(name, exposed, cell.users, cell.events, rate, mean)
+
+
+def _arm_together(
+    release: Release,
+    counted: Observations,
+    place: int,
+    kind: Kind,
+    name: str,
+    comparison: Comparison,
+    level: Level | None,
+    alpha: float,
+) -> ArmResult:
+    """An arm in all steps of a comparison that have it, compared with the control of the same steps."""
+    users = with_events = events = 0
+    for each in comparison.stretches:
+        if name in each.arms.names:
+            arm = each.arms.names.index(name)
+            cell = counted.metrics[place].cells[each.place][arm]
+            users += counted.entered[each.place][arm]
+            with_events += cell.users
+            events += cell.events
+    ratio = difference = None
+    is_compared = name != comparison.control
+    if kind is Kind.BINARY:
+        splits = event_splits(comparison, counted, place, name) if is_compared else []
+        estimate, ends = binary.most_likely_ratio(splits), binary.ratio_interval(splits, alpha) if splits else None
+        ratio = Interval(estimate, *ends) if estimate is not None and ends else None
+    else:
+        steps = mean_steps(release, comparison, counted, place, kind, name) if is_compared else []
+        found = means.difference_interval(steps, alpha=alpha)
+        difference = Interval(*found) if found else None
     is_binary = kind is Kind.BINARY
     return ArmResult(
         name,
-        exposed,
-        cell.users,
-        cell.events,
-        cell.users / exposed if is_binary and exposed else None,
-        None if is_binary else moments.mean,
+        users,
+        with_events,
+        events,
+        level.value if level and is_binary else None,
+        level.value if level and not is_binary else None,
+        level.cut if level else None,
+        ratio,
+        difference,
     )
-
-
-def _arms_together(
-    segments: Sequence[Applied], counted: Observations, place: int, kind: Kind, alpha: float
-) -> Generator[None, None, list[ArmResult]]:
-    """Each arm in all steps that have it, by name, compared with the control of the same steps."""
-    names = list(dict.fromkeys(name for applied in segments if applied.arms for name in applied.arms.names))
-    found = []
-    for name in names:
-        yield
-        users = with_events = events = 0
-        moments = Moments()
-        splits: list[EventSplit] = []
-        mean_splits: list[MeanSplit] = []
-        for at, (applied, cells) in enumerate(zip(segments, counted.metrics[place].cells, strict=False)):
-            if applied.arms is None or name not in applied.arms.names:
-                continue
-            arm = applied.arms.names.index(name)
-            cell, new = cells[arm], counted.new[at]
-            users += counted.entered[at][arm]
-            with_events += cell.users
-            events += cell.events
-            here = moments_of(cell, new[arm], kind)
-            moments = Moments(moments.users + here.users, moments.total + here.total, moments.squares + here.squares)
-            if arm:
-                shares = applied.arms.shares
-                splits.append(EventSplit(cell.users, cells[0].users, shares[arm] / (shares[arm] + shares[0])))
-                mean_splits.append(MeanSplit(here, moments_of(cells[0], new[0], kind)))
-        is_binary = kind is Kind.BINARY
-        found.append(
-            ArmResult(
-                name,
-                users,
-                with_events,
-                events,
-                with_events / users if is_binary and users else None,
-                None if is_binary else moments.mean,
-                _ratio(splits, alpha) if is_binary else None,
-                None if is_binary else _difference(mean_splits, counted.metrics[place].scale, alpha),
-            )
-        )
-    return found
-
-
-def _ratio(splits: Sequence[EventSplit], alpha: float) -> Interval | None:
-    estimate = binary.most_likely_ratio(splits)
-    if estimate is None:
-        return None
-    interval = binary.ratio_interval(splits, alpha)
-    return None if interval is None else Interval(estimate, *interval)
-
-
-def _difference(splits: Sequence[MeanSplit], scale: Scale | None, alpha: float) -> Interval | None:
-    found = means.difference_interval(splits, deviation=scale.deviation, alpha=alpha) if scale else None
-    return Interval(*found) if found else None

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from math import exp
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends
-from pydantic import Field
+from fastapi import Depends, Query
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
 from flagstaff.api.auth import CurrentActor
@@ -22,13 +22,15 @@ from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.metrics.events import MARK
 from flagstaff.projects.permissions import Permission
-from flagstaff.releases.observations import ASIDE, RULED
+from flagstaff.releases.arm_results import ArmResult, Interval
+from flagstaff.releases.observations import ASIDE, OUTSIDE, RULED
+from flagstaff.releases.plans import Counts
 from flagstaff.releases.releases import Release
 from flagstaff.releases.releases_schemas import ActionName
-from flagstaff.releases.results import ArmResult, Interval, MetricResult, Results
+from flagstaff.releases.results import MetricResult, Results
 from flagstaff.releases.results_service import ExposedUser, ReleaseResults
 from flagstaff.releases.statistics import split
-from flagstaff.releases.wording import SPLIT_WRONG
+from flagstaff.releases.wording import say_split
 from flagstaff.values.moments import format_moment
 
 router = Router(
@@ -37,7 +39,7 @@ router = Router(
 
 _HEADERS = {"content-disposition": 'attachment; filename="users.csv"'}
 _LOG_MAX = 690.0
-_LEFT_OUT = {RULED: "rule", ASIDE: "two arms"}
+_LEFT_OUT = {RULED: "rule", ASIDE: "two arms", OUTSIDE: "bucket"}
 
 
 class IntervalOut(ResponseModel):
@@ -55,17 +57,36 @@ class ArmResultOut(ResponseModel):
     users: int
     users_with_events: int
     events: int
-    rate: float | None = Field(description="The share of the users with an event, of a binary metric.")
-    mean: float | None = Field(description="The mean per user, of a count or a value.")
+    rate: float | None = Field(
+        description="The share of the users with an event, of a binary metric, among those without an event in an "
+        "earlier step. Of several steps, it is standardised: each step's rate, weighted alike in all arms."
+    )
+    mean: float | None = Field(
+        description="The mean per user, of a count or a value. Of several steps, standardised as the rate."
+    )
+    cut_mean: float | None = Field(
+        description="The mean of the numbers as they are cut off, which decides; null if none is cut off."
+    )
     ratio: IntervalOut | None = Field(description="The rate divided by the control's, with all steps together.")
     difference: IntervalOut | None = Field(description="The mean minus the control's, with all steps together.")
 
 
 class StepResultOut(ResponseModel):
-    """The arms in a step. A step occurs twice if the release was paused by a conflict meanwhile."""
+    """The arms in a step. A step occurs again after a pause by a conflict, and when a rule changes who is compared."""
 
     step: int
     arms: list[ArmResultOut]
+
+
+class VerdictOut(ResponseModel):
+    """How an arm stands compared with the control."""
+
+    arm: str
+    standing: Literal["better", "worse", "undecided", "undecidable"] = Field(
+        description="Whether the interval is on the wanted side of the control, or on the other. `undecidable` if the "
+        "step in force has nothing that can be compared, or the users are not split as asked."
+    )
+    words: str = Field(description="One sentence, with the interval.")
 
 
 class MetricResultOut(ResponseModel):
@@ -84,6 +105,10 @@ class MetricResultOut(ResponseModel):
     )
     acted_at: Moment | None
     words: str
+    waits: str | None = Field(
+        description="What the guard waits for before it can find anything, such as more users; null if it can."
+    )
+    verdicts: list[VerdictOut] = Field(description="On each arm but the control, in their order.")
     arms: list[ArmResultOut]
     steps: list[StepResultOut]
 
@@ -95,6 +120,17 @@ class SplitOut(ResponseModel):
     evidence: float
     threshold: float
     words: str | None
+
+
+class BrowserKeysOut(ResponseModel):
+    """What was sent with public SDK keys, of the kind `browser`, which anybody can read and use."""
+
+    evaluations: int = Field(description="Evaluations of the flag that say something about the release.")
+    events: int = Field(description="Events of its metrics, of all users.")
+    count: bool = Field(
+        description="Whether they count. If not, because `counts` of the release is `server_keys`, the numbers contain "
+        "what was sent with keys whose kind an earlier version did not record."
+    )
 
 
 class ExposedArmOut(ResponseModel):
@@ -115,7 +151,7 @@ class ExposedStepOut(ResponseModel):
 
 
 class PointOut(ResponseModel):
-    """A moment: the evidence of each metric, in their order, and the users exposed with each arm until then."""
+    """A moment: the evidence of each metric, and the users exposed until then with each of the `arms`."""
 
     at: Moment
     evidence: list[float]
@@ -128,17 +164,36 @@ class ResultsOut(ResponseModel):
     release_id: Uuid
     users: int = Field(description="The users who were exposed, and those who were left out.")
     left_out_by_rules: int
+    left_out_by_buckets: int = Field(
+        description="Users who cannot be compared, because a rule with a percentage, or a prerequisite with the same "
+        "bucketing key, depends on the same bucket as the rollout."
+    )
     in_two_arms: int = Field(description="Users who were seen in two arms although no step moved them.")
     without_identifier: int = Field(description="Evaluations whose user is not known.")
-    not_counted: int = Field(description="Users beyond the bound of five million.")
+    not_counted: int = Field(
+        description="Evaluations of users beyond the bound of five million, which counts a user once in each step."
+    )
+    untimely_events: int = Field(
+        description="Events that were not counted because of their time: more than 60 seconds before their user's "
+        "exposure, or in a step in which the user was not exposed."
+    )
+    browser_keys: BrowserKeysOut
+    failing_since: Moment | None = Field(
+        description="The time since which users and events cannot be counted, or a guard cannot be judged, which the "
+        "server's log explains. No further step begins; null if all works."
+    )
     split: SplitOut
-    next_step_waits_for: Literal["users", "evidence", "split"] | None = Field(
+    next_step_waits_for: (
+        Literal["users", "evidence", "split", "counting", "threshold", "unreadable_threshold"] | None
+    ) = Field(
         description="What delays the next step when its time has come: the previous step has not exposed "
-        "enough new users, the evidence of a guard is above its warning line, or users are not "
-        "split as requested."
+        "enough users, the evidence of a guard is above its warning line, users are not split as "
+        "requested, not everything is counted yet, or can be, or a request metric is beyond its threshold, "
+        "or cannot be read."
     )
     steps: list[ExposedStepOut]
     metrics: list[MetricResultOut]
+    arms: list[str] = Field(description="The arms of all steps: those of the rollout, and then the variants.")
     chart: list[PointOut]
 
 
@@ -156,6 +211,7 @@ def _view_arm(arm: ArmResult) -> dict[str, Any]:
         "events": arm.events,
         "rate": arm.rate,
         "mean": arm.mean,
+        "cut_mean": arm.cut_mean,
         "ratio": _view_interval(arm.ratio),
         "difference": _view_interval(arm.difference),
     }
@@ -175,6 +231,8 @@ def _view_metric(result: MetricResult) -> dict[str, Any]:
         "warning": judgement.is_warning,
         "acted_at": result.alarm and format_moment(result.alarm.at),
         "words": result.words,
+        "waits": result.waits,
+        "verdicts": [{"arm": each.arm, "standing": each.standing, "words": each.words} for each in result.verdicts],
         "arms": list(map(_view_arm, result.arms)),
         "steps": [{"step": each.step, "arms": list(map(_view_arm, each.arms))} for each in result.steps],
     }
@@ -182,44 +240,72 @@ def _view_metric(result: MetricResult) -> dict[str, Any]:
 
 def _view(results: Results) -> dict[str, Any]:
     counted, release = results.counted, results.release
+    arms = [*counted.users_by_arm(release.segments)]
+    order = sorted(range(len(arms)), key=lambda arm: arms[arm].is_variant)  # the rollout's first
     return {
         "release_id": release.id,
         "users": counted.users,
         "left_out_by_rules": counted.ruled,
+        "left_out_by_buckets": counted.outside,
         "in_two_arms": counted.aside,
         "without_identifier": counted.unnamed,
         "not_counted": counted.beyond,
+        "untimely_events": counted.untimely,
+        "browser_keys": {
+            "evaluations": counted.public_evaluations,
+            "events": counted.public_events,
+            "count": release.counts is Counts.ALL,
+        },
+        "failing_since": format_moment(moment(counted.failing_since * 1_000_000)) if counted.failing_since else None,
         "split": {
             "is_wrong": results.is_split_wrong,
             "evidence": results.split_evidence,
             "threshold": 1 / split.ALPHA,
-            "words": SPLIT_WRONG if results.is_split_wrong else None,
+            "words": say_split(release) if results.is_split_wrong else None,
         },
         "next_step_waits_for": results.hold,
         "steps": [
             {
-                "step": applied.step,
-                "began_at": format_moment(applied.at),
+                "step": each.step,
+                "began_at": format_moment(moment(counted.stretches[each.place].began)),
                 "arms": [
                     {"name": name, "share": share, "users": users, "new_users": new}
                     for name, share, users, new in zip(
-                        applied.arms.names, applied.arms.shares, counted.exposed[at], counted.new[at], strict=True
+                        each.arms.names,
+                        each.arms.shares,
+                        counted.exposed[each.place],
+                        counted.new[each.place],
+                        strict=True,
                     )
                 ],
             }
-            for at, applied in enumerate(release.segments)
-            if applied.arms
+            for each in counted.compared(release.segments)
         ],
         "metrics": list(map(_view_metric, results.metrics)),
+        "arms": [arms[arm].name for arm in order],
         "chart": [
             {
                 "at": format_moment(moment(point.at * 1_000_000)),
                 "evidence": [0.0 if each is None else exp(min(each, _LOG_MAX)) for each in point.evidence],
-                "users": point.users,
+                "users": [point.users[arm] if arm < len(point.users) else 0 for arm in order],
             }
             for point in counted.points
         ],
     }
+
+
+class UsersQuery(BaseModel):
+    """The form of the file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    form: Annotated[
+        Literal["raw", "spreadsheet"],
+        Field(
+            description="`raw` has all texts as they are. In `spreadsheet`, one that would be a formula starts with an "
+            "apostrophe."
+        ),
+    ] = "raw"
 
 
 Service = Annotated[ReleaseResults, Depends(service(ReleaseResults))]
@@ -241,21 +327,26 @@ async def get_release_results(path: FlagIds, release_id: Id, actor: CurrentActor
     },
 )
 @reads(Permission.EVALUATIONS_READ)
-async def export_release_users(path: FlagIds, release_id: Id, actor: CurrentActor, results: Service) -> Response:
-    """The users of a release as CSV: when and how each was exposed, and what was counted of it for each metric.
+async def export_release_users(
+    path: FlagIds, release_id: Id, query: Annotated[UsersQuery, Query()], actor: CurrentActor, results: Service
+) -> Response:
+    """The users of a release as CSV: when and how each was exposed in each step, and what was counted there.
 
-    A text that a spreadsheet would interpret as a formula starts with an apostrophe.
+    Numbers have decimal digits only.
     """
     release, users = await results.open_users(actor, path, release_id)
-    return StreamingResponse(_written(release, users), media_type="text/csv", headers=_HEADERS)
+    written = _written(release, users, is_raw=query.form == "raw")
+    return StreamingResponse(written, media_type="text/csv", headers=_HEADERS)
 
 
-async def _written(release: Release, pages: AsyncIterator[Sequence[ExposedUser]]) -> AsyncIterator[str]:
+async def _written(
+    release: Release, pages: AsyncIterator[Sequence[ExposedUser]], *, is_raw: bool
+) -> AsyncIterator[str]:
     columns = [f"{guard.metric}_{what}" for guard in release.guards for what in ("events", "total")]
-    lines, turns = [csv_line(("user", "first_step", "step", "arm", "exposed_at", *columns))], Turns()
+    lines, turns = [csv_line(("user", "first_step", "step", "arm", "exposed_at", *columns), is_raw=is_raw)], Turns()
     async for page in pages:
         for each in page:
-            lines.append(csv_line(_cells(release, each)))
+            lines.append(csv_line(_cells(release, each), is_raw=is_raw))
             if turns.is_over():
                 yield "".join(lines)
                 lines.clear()
@@ -265,12 +356,13 @@ async def _written(release: Release, pages: AsyncIterator[Sequence[ExposedUser]]
 
 def _cells(release: Release, user: ExposedUser) -> tuple[Any, ...]:
     segments = release.segments
-    arms = segments[user.step].arms if user.step < len(segments) else None
+    first, segment = user.first_segment, user.segment
+    arms = segments[segment].arms if segment < len(segments) else None
     name = _LEFT_OUT.get(user.arm) or (arms.names[user.arm] if arms else "")
     done = [user.done.get(place) for place in range(len(release.guards))]
     counts = (value for each in done for value in ((each.events, each.total) if each else (0, 0)))
-    first, last = (segments[place].step if place < len(segments) else "" for place in (user.first_step, user.step))
-    return (_say_unit(user.unit), first, last, name, format_moment(moment(user.at)), *counts)
+    steps = (segments[place].step if place < len(segments) else "" for place in (first, segment))
+    return (_say_unit(user.unit), *steps, name, format_moment(moment(user.at)), *counts)
 
 
 def _say_unit(unit: str) -> str:

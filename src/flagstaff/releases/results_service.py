@@ -1,31 +1,40 @@
 """The results of releases, and the users behind them."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 from uuid import UUID
+
+import structlog
 
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
-from flagstaff.database.database import Database
+from flagstaff.database.database import Connection, Database
 from flagstaff.metrics import metrics_store
 from flagstaff.metrics.metrics import Metric
 from flagstaff.projects.access import FlagPath, open_flag
 from flagstaff.projects.permissions import Permission
 from flagstaff.releases import observations_store, releases_store
+from flagstaff.releases.earlier_counts_store import find_earlier, list_earlier_events, list_earlier_users
 from flagstaff.releases.observations import Done, Observations
 from flagstaff.releases.releases import Release
 from flagstaff.releases.results import Results, finding_results
+from flagstaff.releases.threshold_watch import find_threshold_hold
+
+log = structlog.get_logger(__name__)
 
 _USERS_AT_ONCE = 400
 
 
 class ExposedUser(NamedTuple):
-    """A user of a release: when and with which arm it was exposed, and what it did, by the place of the metric."""
+    """A user of a release in a step: the steps in force when it was first exposed, and in this one, by their places.
+
+    With the arm and the time of the first exposure, and what it did in the step, by the place of the metric.
+    """
 
     unit: str
-    first_step: int
-    step: int
+    first_segment: int
+    segment: int
     arm: int
     at: int
     done: dict[int, Done]
@@ -42,7 +51,16 @@ class ReleaseResults:
         release, metrics = await self._open(actor, path, release_id)
         async with self.database.read_history() as connection:
             observed = await observations_store.find_observed(connection, release_id)
-        return await in_pieces(finding_results(release, observed.counted if observed else Observations(), metrics))
+            earlier = None if observed else await find_earlier(connection, release_id)
+        counted = observed.counted if observed else earlier[1] if earlier else Observations()
+        results = await in_pieces(finding_results(release, counted, metrics))
+        if release.is_open and results.hold is None:
+            results = replace(results, hold=await find_threshold_hold(self.database, release))
+        for each in results.metrics:
+            if each.judgement.failure is not None:
+                what = {"release": str(release_id), "metric": each.metric.key}
+                log.error("release_metric_not_shown", **what, reason=repr(each.judgement.failure))
+        return results
 
     async def open_users(
         self, actor: Actor, path: FlagPath, release_id: UUID
@@ -62,19 +80,44 @@ class ReleaseResults:
         while True:
             async with self.database.read_history() as connection:
                 observed = await observations_store.find_observed(connection, release_id)
+                earlier = None if observed else await find_earlier(connection, release_id)
+                if earlier is not None:
+                    users = await _list_earlier(connection, earlier[0], after)
+                    if users:
+                        yield users
+                    if len(users) < _USERS_AT_ONCE:
+                        return
+                    after = users[-1].unit
+                    continue
                 if observed is None:
                     return
-                number = observed.number
-                rows: list[Any] = await observations_store.list_exposures(connection, number, after, _USERS_AT_ONCE)
-                done = await observations_store.find_done(connection, number, [row.unit for row in rows])
-            by_unit: dict[str, dict[int, Done]] = {}
-            for (metric, unit), each in done.items():
-                by_unit.setdefault(unit, {})[metric] = each
-            if rows:
+                number, counted = observed.number, observed.counted
+                units = await observations_store.list_units(connection, number, after, _USERS_AT_ONCE)
+                exposures = await observations_store.find_exposures(connection, number, units)
+                done = await observations_store.find_done(connection, number, units)
+            segments = [each.segment for each in counted.stretches]
+            by_row: dict[tuple[str, int], dict[int, Done]] = {}
+            for (metric, unit), rows in done.items():
+                for place, each in rows.items():
+                    by_row.setdefault((unit, place), {})[metric] = each
+            if units:
                 yield [
-                    ExposedUser(unit, first, step, arm, at, by_unit.get(unit, {}))
-                    for unit, first, step, arm, at in rows
+                    ExposedUser(
+                        unit, segments[min(rows)], segments[place], each.arm, each.at, by_row.get((unit, place), {})
+                    )
+                    for unit in units
+                    for rows in (exposures[unit],)
+                    for place, each in sorted(rows.items())
                 ]
-            if len(rows) < _USERS_AT_ONCE:
+            if len(units) < _USERS_AT_ONCE:
                 return
-            after = rows[-1].unit
+            after = units[-1]
+
+
+async def _list_earlier(connection: Connection, number: int, after: str) -> list[ExposedUser]:
+    rows = await list_earlier_users(connection, number, after, _USERS_AT_ONCE)
+    done: dict[str, dict[int, Done]] = {}
+    if rows:
+        for metric, unit, events, total in await list_earlier_events(connection, number, rows[0].unit, rows[-1].unit):
+            done.setdefault(unit, {})[metric] = Done(events, total)
+    return [ExposedUser(row.unit, row.first_step, row.step, row.arm, row.at, done.get(row.unit, {})) for row in rows]

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import monotonic
+from typing import NamedTuple
 from uuid import UUID
 
 import structlog
@@ -27,12 +28,14 @@ from flagstaff.releases.authority_store import find_loss
 from flagstaff.releases.conflicts import find_conflict
 from flagstaff.releases.creation_checks import require_rollout
 from flagstaff.releases.guardian import actor_of, write_release
-from flagstaff.releases.judging import find_hold
+from flagstaff.releases.judging import Hold, conclude, find_hold
 from flagstaff.releases.observations import Observations
 from flagstaff.releases.observer import begin_observing
 from flagstaff.releases.plans import NAMED_RULES, WhenLate, alter, read_changes, read_rule
-from flagstaff.releases.releases import LATE_AFTER, Applied, Release, State, arms_of
+from flagstaff.releases.releases import LATE_AFTER, Applied, Release, State, arms_of, with_present
+from flagstaff.releases.threshold_watch import find_threshold_hold
 from flagstaff.values.errors import Code, Error
+from flagstaff.values.moments import later_than
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +44,7 @@ HELD_SECONDS, FAILED_SECONDS = 2.0, 30.0
 """After how long a release is looked at again whose step is held back, and one that could not be advanced."""
 AUTHORITY_SECONDS = 2.0
 """The time between two looks at the authority of all releases, which each step requires once more."""
+SKIPPED = "Step {} was late and was skipped, so the next one changes more than planned. Resume the release to go on."
 _AT_ONCE = 100
 _CHANGES_AT_ONCE = 200
 _TRANSIENT = (Code.UNAVAILABLE, Code.LIMITED)
@@ -56,6 +60,13 @@ class Due:
     is_late: bool
 
 
+class Watched(NamedTuple):
+    """What is known of a release before it goes on: the counts, if any, and why its thresholds hold it back."""
+
+    counted: Observations | None
+    hold: Hold | None
+
+
 @dataclass(slots=True)
 class Runner:
     """Looks again and again. `now` is this instance's clock, for the times of changes."""
@@ -65,20 +76,28 @@ class Runner:
     flags: Flags
     rules: Rules
     _authority_at: float = field(default=0.0, init=False)
+    _waiting: set[UUID] = field(default_factory=set, init=False)
 
     async def run_due(self) -> None:
         """Advance each release that is due, or whose flag was changed, and pause those that lost their authority.
 
         One that fails does not stop others.
         """
-        for release_id in await self._list_wanting():
+        wanting = await self._list_wanting()
+        self._waiting &= {*wanting}
+        for release_id in wanting:
             try:
                 await self._advance(release_id)
-            except Exception as error:
-                if isinstance(error, Error) and error.code in _TRANSIENT:
-                    raise
+                self._waiting.discard(release_id)
+            except Exception as error:  # the others are still looked at
+                if isinstance(error, Error) and error.code in _TRANSIENT:  # it is looked at again soon
+                    if release_id not in self._waiting:  # an outage is logged once
+                        log.warning("release_not_advanced", release=str(release_id), reason=error.message)
+                    self._waiting.add(release_id)
+                    continue
                 log.exception("release_not_advanced", release=str(release_id))
-                await self._look_later(release_id, FAILED_SECONDS)
+                with suppress(Exception):  # then it is looked at again soon
+                    await self._look_later(release_id, FAILED_SECONDS)
 
     async def _list_wanting(self) -> list[UUID]:
         async with self.database.query() as connection:
@@ -93,15 +112,15 @@ class Runner:
             release = await releases_store.find_release(connection, release_id)
         if release is None or not release.is_open:
             return
-        counted = await self._prepare(release)
+        watched = Watched(await self._prepare(release), await find_threshold_hold(self.database, release))
         async with self.database.read() as connection:
-            has_work = await _has_work(connection, release, counted)
+            has_work = await _has_work(connection, release, watched)
         if not has_work:
             await self._look_later(release_id, HELD_SECONDS)
             return
         try:
             async with self.database.shared_transaction() as transaction:
-                await self._advance_locked(transaction, release, counted)
+                await self._advance_locked(transaction, release, watched)
         except Error as error:
             if error.code in _TRANSIENT:
                 raise
@@ -122,9 +141,9 @@ class Runner:
             async with self.database.read() as connection:
                 clock = await releases_store.read_clock(connection)
             await begin_observing(self.database, release, clock)
-        return observed.counted if observed else Observations()
+        return observed.counted if observed else Observations(is_behind=True)
 
-    async def _advance_locked(self, transaction: Transaction, before: Release, counted: Observations | None) -> None:
+    async def _advance_locked(self, transaction: Transaction, before: Release, watched: Watched) -> None:
         connection = transaction.connection
         release = await _open_unchanged(connection, before)
         if release is None:
@@ -135,10 +154,13 @@ class Runner:
         clock = await releases_store.read_clock(connection)
         conflict = find_conflict(release, made)
         if conflict is not None and release.state is not State.PAUSED:
-            await self._pause(transaction, release, conflict, clock)
+            await self._pause(transaction, release, flag, conflict, clock)
             return
         if made:
             release = replace(release, mark=made[-1].number)
+            if release.state is State.PAUSED and (applied := with_present(release, flag, clock)) != release.applied:
+                later = later_than(release.updated_at, self.now())  # so that who watches reads it again
+                release = replace(release, applied=applied, updated_at=later)
             await releases_store.update_release(connection, release)
         if len(made) == _CHANGES_AT_ONCE or release.state is State.PAUSED:
             return
@@ -149,7 +171,7 @@ class Runner:
         if loss is not None:
             await self._pause_lost(transaction, release, loss, clock)
             return
-        if await _is_held_back(connection, release, counted):
+        if await _is_held_back(connection, release, watched):
             return
         due = find_due(release, clock)
         if due is not None:
@@ -183,11 +205,15 @@ class Runner:
             arms=None if is_skipped else arms_of(after),
             rollout_percentage=after.rollout_percentage,
             stickiness=after.stickiness,
+            hashed_key=after.hashed_key,
         )
         running = replace(
             release, state=State.RUNNING, applied=(*release.applied, applied), counts_from=clock, reason=None
         ).with_due(clock)
         action = "release.step_skipped" if is_skipped else "release.step_applied"
+        if is_skipped and _enlarges_next(release, due):
+            reason = SKIPPED.format(due.step + 1)
+            running = replace(running, state=State.PAUSED, reason=reason, paused_at=clock).with_due(clock)
         if running.next_step is None and not running.needs_watching:
             running = replace(running, state=State.DONE, ended_at=clock, due_at=None)
             if not is_skipped:
@@ -205,12 +231,11 @@ class Runner:
         else:
             await self.rules.update_rule(actor, path, rule_id, **values)
 
-    async def _pause(self, transaction: Transaction, release: Release, conflict: str, clock: datetime) -> None:
-        """Pause a release because of what somebody else has changed; nothing more is counted until it goes on."""
-        running = release.running
-        applied = release.applied
-        if running is not None:
-            applied = (*applied, Applied(step=running.step, at=clock, due_at=clock))
+    async def _pause(
+        self, transaction: Transaction, release: Release, flag: Flag, conflict: str, clock: datetime
+    ) -> None:
+        """Pause a release because of what somebody else has changed. Its guards go on with the flag as it is now."""
+        applied = with_present(release, flag, clock)
         paused = replace(release, state=State.PAUSED, reason=conflict, paused_at=clock, applied=applied)
         actor = actor_of(release)
         await write_release(transaction, actor, "release.paused", release, paused.with_due(clock), self.now())
@@ -259,7 +284,7 @@ async def _find_lasting_loss(connection: Connection, release: Release) -> str | 
     return await find_loss(connection, release)
 
 
-async def _has_work(connection: Connection, release: Release, counted: Observations | None) -> bool:
+async def _has_work(connection: Connection, release: Release, watched: Watched) -> bool:
     """Return whether there is something to write: a change of the flag, a right that was lost, a step, or the end."""
     if await flag_changes_store.list_made_since(connection, release.flag_id, release.mark, 1):
         return True
@@ -268,15 +293,25 @@ async def _has_work(connection: Connection, release: Release, counted: Observati
         return release.due_at is not None and release.due_at <= clock
     if release.state is not State.PAUSED and await find_loss(connection, release) is not None:
         return True
-    return find_due(release, clock) is not None and not await _is_held_back(connection, release, counted)
+    return find_due(release, clock) is not None and not await _is_held_back(connection, release, watched)
 
 
-async def _is_held_back(connection: Connection, release: Release, counted: Observations | None) -> bool:
-    """Return whether the next step waits for users, or for the evidence of a guard to fall below its warning line."""
-    if counted is None:
+async def _is_held_back(connection: Connection, release: Release, watched: Watched) -> bool:
+    """Return whether the next step waits: for thresholds, for users, or for the evidence of a guard to fall."""
+    if watched.hold is not None:
+        return True
+    if watched.counted is None:
         return False
     metrics = await metrics_store.find_metrics(connection, release.project_id, release.watched)
-    return find_hold(release, counted, metrics) is not None
+    return find_hold(release, conclude(release, watched.counted, metrics)) is not None
+
+
+def _enlarges_next(release: Release, due: Due) -> bool:
+    """Return whether the step after those that are due would change more, if they are skipped."""
+    if due.step + 1 >= len(release.steps):
+        return False
+    skipped = {name for place in (*due.folded, due.step) for name in release.steps[place].changes}
+    return not skipped.isdisjoint(release.steps[due.step + 1].changes)
 
 
 def find_due(release: Release, clock: datetime) -> Due | None:

@@ -130,7 +130,8 @@ class StepBody(Body, json_schema_extra={CASES: _TIMES}):
     changes: Changes
     least_users: Annotated[int, Field(ge=1, le=LEAST_USERS_MAX)] = Field(
         default_factory=int,
-        description="The step also waits until the previous step has exposed this number of new users.",
+        description="The step also waits until the previous step has exposed this number of users, also those who were "
+        "in an earlier step.",
     )
 
     @model_validator(mode="after")

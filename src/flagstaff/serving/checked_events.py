@@ -20,6 +20,7 @@ from flagstaff.metrics.events import (
     unit_of,
 )
 from flagstaff.metrics.metrics import Kind
+from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.context import IDENTIFIER_MAX_LENGTH
 from flagstaff.values.keys import KEY_MAX_LENGTH, is_flag_key
 from flagstaff.values.text import check_text
@@ -50,7 +51,8 @@ def sticky_attributes(environment: EnvironmentSnapshot) -> frozenset[str]:
 class CheckedEvents:
     """The events of a request that are accepted; an event may be recorded for several units."""
 
-    def __init__(self, environment: EnvironmentSnapshot, *, has_escapes: bool) -> None:
+    def __init__(self, environment: EnvironmentSnapshot, key_kind: KeyKind, *, has_escapes: bool) -> None:
+        self.key_kind = key_kind
         self.rows: list[EventRow] = []
         self.unknown: dict[str, int] = {}
         self.ignored: list[dict[str, object]] = []
@@ -96,7 +98,7 @@ class CheckedEvents:
         if event.id:
             if len(event.id) > ID_MAX_LENGTH:
                 return f"id has more than {ID_MAX_LENGTH} characters"
-            digest = digest_id(metric, event.id)
+            digest = digest_id(metric, event.id, self.key_kind)
         unit = event.user_id or (event.user_email.lower() if event.user_email else "")
         if unit and len(unit) <= IDENTIFIER_MAX_LENGTH and self._is_plain:
             self.rows.append(EventRow(metric, unit, at, event.value, digest))

@@ -16,6 +16,7 @@ from flagstaff.http.limits import admit
 from flagstaff.http.nesting import NESTING_MAX, require_plain
 from flagstaff.http.operations import CONTEXT_BODY, Endpoint
 from flagstaff.limits.limiter import SlidingWindow
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.context import (
     IDENTIFIER_MAX_LENGTH,
     NOBODY,
@@ -36,6 +37,7 @@ ENDPOINT = Endpoint("/sdk/", CONTEXT_BODY, evaluations=(PATH, f"{PATH}/{{flag_ke
 Answer = tuple[bytes, EnvironmentSnapshot]
 """The body of an answer, and the environment's state that it is from."""
 # RFC 9110 requires a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.
+_PROTOCOL = SdkProtocol.EVALUATE
 CHALLENGE = b'SDK-Key header="X-SDK-Key"'
 
 
@@ -88,11 +90,11 @@ class Evaluate:
         known = self._know(environment, context)
         if known is None:
             answer, recorded = evaluate(environment, user_id, user_email)
-            self._record(environment, user_id, user_email, recorded)
+            self._record(environment, user_id, user_email, recorded, None, None, None, access.key_id, _PROTOCOL)
             return answer, environment
         attributes, at = self._with_time(environment, known)
         answer, recorded = evaluate(environment, user_id, user_email, attributes, known.holding)
-        self._record(environment, user_id, user_email, recorded, known.kept, at)
+        self._record(environment, user_id, user_email, recorded, known.kept, at, None, access.key_id, _PROTOCOL)
         return answer, environment
 
     def answer_flag(self, access: Access, body: bytes, flag_key: str) -> Answer:
@@ -102,7 +104,8 @@ class Evaluate:
             Error: those of `answer`, and NOT_FOUND (the flag).
         """
         environment, context = self._read(access, body)
-        return render_decision(environment, self._decide_flag(environment, context, flag_key)), environment
+        decision = self._decide_flag(environment, context, flag_key, access.key_id)
+        return render_decision(environment, decision), environment
 
     def _read(self, access: Access, body: bytes) -> tuple[EnvironmentSnapshot, Context]:
         """The environment and the user.

@@ -14,6 +14,7 @@ from flagstaff.evaluation.subset import decide_flag, find_flag
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.history.recorder import EvaluationRecorder
 from flagstaff.serving.attributes import are_small, encode_attributes, read_others
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.context import NONE_GIVEN, Context, given_attributes, read_attributes
 from flagstaff.serving.flat_contexts import GivenContext
 from flagstaff.settings import HistoryAttributes
@@ -59,16 +60,18 @@ class Evaluations:
         now: Callable[[], datetime],
         record_asked: RecordAsked,
         keep: HistoryAttributes = "used",
+        protocol: SdkProtocol = SdkProtocol.EVALUATE,
     ) -> None:
         """`record_asked` is told which flags of an environment are asked for by their keys, whether or not they exist.
 
-        `keep` says which custom attributes are recorded.
+        `keep` says which custom attributes are recorded, and `protocol` how applications ask.
         """
         self.record = recorder.record
         self._record_asked = record_asked
         self._now = now
         self._keeps_all = keep == "all"
         self._keeps_used = keep == "used"
+        self._protocol = protocol
 
     def context(self, environment: EnvironmentSnapshot, given: GivenContext, identifiers: Collection[str]) -> Context:
         """The context of a protocol without a place for custom attributes: all given members are some.
@@ -93,18 +96,24 @@ class Evaluations:
         environment: EnvironmentSnapshot,
         given: GivenContext,
         identifiers: Collection[str],
+        key_id: UUID | None,
     ) -> Rendered:
-        """All flags in a dialect, for a context as `context` takes it; raises Error INVALID."""
+        """All flags in a dialect, for a context as `context` takes it; raises Error INVALID.
+
+        `key_id` is that of the SDK key.
+        """
         if environment.targeting is not None or self._keeps_all:
-            return self.all_flags(translation, environment, self.context(environment, given, identifiers))
+            return self.all_flags(translation, environment, self.context(environment, given, identifiers), key_id)
         user_id, user_email, _ = given  # in fewer steps, where nobody needs more than this
         require_hashable(environment, user_id, user_email)
         rendered = evaluate_in(translation, user_id, user_email)
-        self.record(environment, user_id, user_email, rendered.recorded)
+        self.record(environment, user_id, user_email, rendered.recorded, key_id=key_id, protocol=self._protocol)
         return rendered
 
-    def all_flags(self, translation: Translation, environment: EnvironmentSnapshot, context: Context) -> Rendered:
-        """All flags in a dialect; `translation` is the environment's.
+    def all_flags(
+        self, translation: Translation, environment: EnvironmentSnapshot, context: Context, key_id: UUID | None
+    ) -> Rendered:
+        """All flags in a dialect; `translation` is the environment's, and `key_id` that of the SDK key.
 
         Raises:
             Error: INVALID.
@@ -114,15 +123,18 @@ class Evaluations:
         known = self.know(environment, context)
         if known is None:
             rendered = evaluate_in(translation, user_id, user_email)
-            self.record(environment, user_id, user_email, rendered.recorded)
+            self.record(environment, user_id, user_email, rendered.recorded, key_id=key_id, protocol=self._protocol)
             return rendered
         attributes, at = self.with_time(environment, known)
         rendered = evaluate_in(translation, user_id, user_email, attributes, known.holding)
-        self.record(environment, user_id, user_email, rendered.recorded, known.kept, at)
+        recorded, protocol = rendered.recorded, self._protocol
+        self.record(environment, user_id, user_email, recorded, known.kept, at, None, key_id, protocol)
         return rendered
 
-    def one_flag(self, environment: EnvironmentSnapshot, context: Context, flag_key: str) -> Decision:
-        """One flag.
+    def one_flag(
+        self, environment: EnvironmentSnapshot, context: Context, flag_key: str, key_id: UUID | None
+    ) -> Decision:
+        """One flag. `key_id` is that of the SDK key.
 
         Raises:
             Error: INVALID, NOT_FOUND (the flag).
@@ -134,7 +146,8 @@ class Evaluations:
             raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
         attributes, at = self.with_time(environment, known)
         decision, recorded = decide_flag(environment, flag, context.user_id, context.user_email, attributes)
-        self.record(environment, context.user_id, context.user_email, recorded, known.kept, at, flag.place)
+        user_id, user_email, protocol = context.user_id, context.user_email, self._protocol
+        self.record(environment, user_id, user_email, recorded, known.kept, at, flag.place, key_id, protocol)
         return decision
 
     def know(self, environment: EnvironmentSnapshot, context: Context) -> KnownAttributes | None:

@@ -112,7 +112,7 @@ class EventsRoute:
         with self._share.at_once():
             request = self._read(body, client)
             events, environment = request.events, environment_in(access, request.environment)
-            checked = CheckedEvents(environment, has_escapes=b"\\" in body)
+            checked = CheckedEvents(environment, access.kind, has_escapes=b"\\" in body)
             checked.add_all(events, 0)
             return self._record(environment, events, checked)
 
@@ -134,7 +134,7 @@ class EventsRoute:
             Error: FORBIDDEN or NOT_FOUND (the environment), UNAVAILABLE if too many events wait to be stored.
         """
         events, environment = request.events, environment_in(access, request.environment)
-        checked = CheckedEvents(environment, has_escapes=b"\\" in body)
+        checked = CheckedEvents(environment, access.kind, has_escapes=b"\\" in body)
         turns = Turns()
         for start in range(0, len(events), _EVENTS_AT_ONCE):
             checked.add_all(events[start : start + _EVENTS_AT_ONCE], start)
@@ -162,7 +162,7 @@ class EventsRoute:
         self, environment: EnvironmentSnapshot, events: Sequence[Event], checked: CheckedEvents
     ) -> tuple[bytes, EnvironmentSnapshot]:
         self._buffer.require_room(len(checked.rows))
-        self._buffer.record(environment.environment_id, checked.rows, checked.unknown)
+        self._buffer.record(environment.environment_id, checked.rows, checked.unknown, checked.key_kind)
         accepted = len(events) - len(checked.ignored)
         return _encode({"accepted": accepted, "ignored": checked.ignored}), environment
 

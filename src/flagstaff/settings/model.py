@@ -425,6 +425,13 @@ class Settings:
             values.whole_number_parser(1, 36_500), "90", "The number of days to keep the evaluation history."
         )
     )
+    deleted_project_trail_days: int = field(
+        metadata=_read_by(
+            values.whole_number_parser(0, 36_500),
+            "30",
+            "The number of days to keep the audit trail of a project after its deletion.",
+        )
+    )
     history_max_bytes: int | Literal["auto"] | None = field(
         metadata=_read_by(
             values.parse_history_bytes,
@@ -456,6 +463,13 @@ class Settings:
             parse_clickhouse_table,
             "flagstaff.evaluations",
             "The table in ClickHouse, with its database. `flagstaff clickhouse schema` prints how to create it.",
+        )
+    )
+    clickhouse_events_table: str | None = field(
+        metadata=_read_by(
+            parse_clickhouse_table,
+            None,
+            "The table in ClickHouse for the events of metrics, such as flagstaff.events; if unset, none are copied.",
         )
     )
     access_log: bool = field(metadata=_read_by(values.parse_switch, "on", "Whether each request is logged."))

@@ -84,7 +84,7 @@ class PinnedChartUpdate(Update):
 
 _view = view_of(PinnedChart)
 Service = Annotated[PinnedCharts, Depends(service(PinnedCharts))]
-IfMatch = Annotated[Precondition[PinnedChart], Depends(if_match("pinned chart", _view, Permission.FLAGS_READ))]
+IfMatch = Annotated[Precondition[PinnedChart], Depends(if_match("pinned chart", _view))]
 
 
 @router.post("", status_code=201, response_model=PinnedChartOut, responses=problems(400, 401, 404, 409, 413, 503))

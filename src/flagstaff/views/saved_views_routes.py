@@ -77,7 +77,7 @@ class ViewUpdate(Update):
 
 _view = view_of(SavedView)
 Service = Annotated[SavedViews, Depends(service(SavedViews))]
-IfMatch = Annotated[Precondition[SavedView], Depends(if_match("view", _view, Permission.PROJECT_READ))]
+IfMatch = Annotated[Precondition[SavedView], Depends(if_match("view", _view))]
 
 
 @router.post(

@@ -14,12 +14,13 @@ from flagstaff.database.backup.reading import open_backup
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.database.schema_state import is_supported, known_revisions
-from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.commit_numbers import NumberRecord, find_confirmed
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files
 from flagstaff.values.errors import Code, Error
 from tests.storage.backup.conftest import BackUp, nobody
 from tests.support.contents import contents, fill_every_table
 from tests.support.postgres import PostgresServer
-from tests.support.stores import Store, postgresql_store
+from tests.support.stores import Store, postgresql_store, sqlite_store
 
 OLD_BACKUPS = sorted(Path(__file__).parent.glob("revision-*.tar"))
 
@@ -148,6 +149,22 @@ async def test_a_restore_replaces_all_that_was_there(full: Store, back_up: BackU
     await fill_every_table(target, rows=7)
     await restore(path, target, replace=True)
     assert await contents(target) == await contents(full)
+
+
+async def test_a_restore_after_a_loss_is_complete_with_its_commit(
+    back_up: BackUp, sqlite_template: Path, tmp_path: Path
+) -> None:
+    target = sqlite_store(sqlite_template, tmp_path / "target")
+    path = await back_up(target)
+    for name, number in ((CONFIGURATION_FILE, 2_000), (HISTORY_FILE, 70)):
+        NumberRecord(target.data_directory, name, is_synced=True)(number)
+    assert inspect_files(target.data_directory).lost_commits
+    await restore(path, target, replace=True)
+    found = inspect_files(target.data_directory)
+    assert (found.lost_commits, found.lost_history_commits) == (0, 0)
+    # A kill right after the commit would leave them, too.
+    assert find_confirmed(target.data_directory, CONFIGURATION_FILE) == 2_000
+    assert find_confirmed(target.data_directory, HISTORY_FILE) == 70
 
 
 async def test_a_copy_equals_its_source(full: Store, target: Store) -> None:

@@ -6,15 +6,18 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
+import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.origins import Origin, Origins
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.history.store.columns import ATTRIBUTES_SIZE
 from flagstaff.history.store.segments import SEGMENT_SIZE, pack_segments
+from flagstaff.projects.sdk_keys import KeyKind
 from tests.support.history import make_batch, make_group, make_layout, make_record, nanoseconds, read, write
 
 PLAIN = make_layout()
@@ -51,18 +54,40 @@ async def test_attributes_come_back_with_their_evaluations(database: Database) -
     assert one.attributes == kept[2]
 
 
-async def test_an_evaluation_without_attributes_is_stored_as_earlier_releases_store_it(database: Database) -> None:
+class EarlierColumns(msgspec.Struct, array_like=True):
+    """What the previous release reads of a segment."""
+
+    packed_times: msgspec.Raw
+    packed_users: msgspec.Raw
+    packed_emails: msgspec.Raw
+    recorded: bytes
+    packed_attributes: bytes | None = None
+    has_all: bool = False
+
+
+@pytest.mark.parametrize(
+    "origins",
+    [
+        None,
+        Origins([Origin(7, uuid4(), "ofrep", "first")]),
+        Origins([Origin(7, uuid4(), "ofrep", "first")], (), [KeyKind.BROWSER]),
+    ],
+)
+async def test_an_evaluation_without_attributes_can_be_read_by_earlier_releases(
+    database: Database, origins: Origins | None
+) -> None:
     environment_id = uuid4()
-    await write(database, make_batch(environment_id, PLAIN, make_record(1, "ada", user_email="a@b.c")))
+    record = make_record(1, "ada", user_email="a@b.c")
+    await write(database, make_batch(environment_id, PLAIN, record, origins=origins))
     columns = tables.segments.c
     async with database.read_history() as connection:
         ((version, content),) = (await connection.execute(sa.select(columns.version, columns.content))).all()
         ((layout,),) = (await connection.execute(sa.select(tables.layouts.c.version))).all()
     assert (version, layout) == (1, 1)
-    assert (
-        content
-        == b"\x94\x91\xcf" + nanoseconds(seconds=1).to_bytes(8, "big") + b"\x91\xa3ada\x91\xa5a@b.c\xc4\x02\x05d"
-    )
+    read_earlier = msgspec.msgpack.decode(content, type=EarlierColumns)
+    times = b"\x91\xcf" + nanoseconds(seconds=1).to_bytes(8, "big")
+    found = [bytes(each) if isinstance(each, msgspec.Raw) else each for each in msgspec.structs.astuple(read_earlier)]
+    assert found == [times, b"\x91\xa3ada", b"\x91\xa5a@b.c", b"\x05d", None, False]
     assert kept_in(await read(database, environment_id)) == [None]
 
 

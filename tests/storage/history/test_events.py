@@ -4,6 +4,7 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
@@ -276,3 +277,42 @@ async def test_batches_of_events_that_are_written_together_are_there_once_each(d
     assert [each.unit for each in await read(database, environment_id)] == ["ada", "cyd"]
     assert [each.unit for each in await read(database, other)] == ["bob"]
     assert await count(database, tables.unknown_metrics) == 1
+
+
+async def test_the_latest_events_are_read_up_to_a_bound(database: Database) -> None:
+    environment_id = uuid4()
+    old = batch(environment_id, "old", number=1, at=AT - 10)
+    newer = [batch(environment_id, f"u-{number}", "other", number=number, at=AT + number) for number in range(2, 6)]
+    await write(database, old, *newer)
+    async with database.read_history() as connection:
+        number = await find_environment_number(connection, environment_id)
+        assert number is not None
+        found = await event_segments.list_latest(connection, number, {"errors"}, since=AT, limit=FAR)
+        assert found.since == AT
+        assert sorted(each.unit for each in found.events if each.unit != "other") == ["u-2", "u-3", "u-4", "u-5"]
+        bounded = await event_segments.list_latest(connection, number, {"errors"}, since=AT, limit=4)
+        assert (bounded.since, len(bounded.events)) == (AT + 4, 4)
+        assert await event_segments.list_latest(connection, number, {"none"}, since=AT, limit=4) == ([], AT + 4)
+        nothing = await event_segments.list_latest(connection, number, {"errors"}, since=AT + 100, limit=4)
+        assert nothing == ([], AT + 100)
+
+
+async def test_the_latest_events_are_found_without_sorting_those_of_a_day(database: Database) -> None:
+    statements: list[tuple[str, Any]] = []
+
+    def note(*given: Any) -> None:
+        statements.append((given[2], given[3]))
+
+    environment_id = uuid4()
+    await write(database, batch(environment_id, "u-1", number=1, at=AT))
+    async with database.read_history() as connection:
+        number = await find_environment_number(connection, environment_id)
+        assert number is not None
+        sa.event.listen(connection.sync_connection, "before_cursor_execute", note)
+        await event_segments.list_latest(connection, number, {"errors"}, since=AT, limit=4)
+        sa.event.remove(connection.sync_connection, "before_cursor_execute", note)
+        explain = "EXPLAIN" if database.is_postgresql else "EXPLAIN QUERY PLAN"
+        statement, parameters = statements[0]
+        rows = [str(row[-1]) for row in await connection.exec_driver_sql(f"{explain} {statement}", parameters)]
+    if not database.is_postgresql:  # which decides by the number of rows
+        assert "TEMP B-TREE" not in "\n".join(rows)

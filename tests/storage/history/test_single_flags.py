@@ -110,7 +110,7 @@ async def sizes(database: Database) -> list[int]:
 
 
 async def count_users(database: Database, environment_id: UUID, key: str) -> DistinctUsers | None:
-    sums, number = UserSums(range(TODAY, TODAY + 1), 1), await number_of(database, environment_id)
+    sums, number = UserSums(range(TODAY, TODAY + 1), [TODAY]), await number_of(database, environment_id)
     async with database.read_history() as connection:
         await sum_users(connection, number, key, sums)
     return sums.of_all()
@@ -243,9 +243,9 @@ async def agree_on_counts(
     number, day = await number_of(database, environment_id), range(MINUTE, MINUTE + 1440)
     counted: Counter[tuple[str, int, str]] = Counter()
     async with database.read_history() as connection:
-        sums = await sum_by_interval(connection, number, day, 1, max_cells=100_000)
+        sums = await sum_by_interval(connection, number, day, day, max_cells=100_000)
         pending = await sum_pending(connection, number, day)
-    for key, intervals in sums.take():
+    for (key, _), intervals in sums.take():
         for minute, kinds in intervals:
             for (outcome, percentage, detail), times in kinds:
                 name = f"variant {detail}" if outcome == VARIANT else Outcome(outcome).reason(percentage, detail)

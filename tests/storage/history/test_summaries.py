@@ -22,6 +22,7 @@ from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.deletions import delete_counts
+from flagstaff.history.store.recorded_flags import RecordedFlag
 from flagstaff.history.store.rollups import PENDING_LAYOUTS, find_due, roll_up
 from flagstaff.history.store.summaries import VARIANT
 from flagstaff.history.store.sums import FlagSums, TooManyCellsError, sum_by_interval
@@ -44,7 +45,7 @@ DETAILED = LayoutFlag(
     variants=("red", "green", "blue"),
 )
 
-Counts = Counter[tuple[str, int, bool, str]]  # by flag key, start of the interval, whether it was on, and the reason
+Counts = Counter[tuple[RecordedFlag, int, bool, str]]  # by flag, start of the interval, on or off, and reason
 
 
 async def environment_number(database: Database, environment_id: UUID) -> int:
@@ -59,16 +60,17 @@ async def summarise(
 ) -> Counts:
     number = await environment_number(database, environment_id)
     async with database.read_history() as connection:
-        sums = await sum_by_interval(connection, number, minutes, interval, flag_key=flag_key, max_cells=100_000)
+        starts = range(minutes.start // interval * interval, minutes.stop, interval)
+        sums = await sum_by_interval(connection, number, minutes, starts, flag_key=flag_key, max_cells=100_000)
     counts: Counts = Counter()
-    for key, intervals in sums.take():
+    for flag, intervals in sums.take():
         for start, kinds in intervals:
             for (number, percentage, detail), times in kinds:
                 if number == VARIANT:
-                    counts[key, start, True, f"variant {detail}"] += times
+                    counts[flag, start, True, f"variant {detail}"] += times
                     continue
                 outcome = Outcome(number)
-                counts[key, start, outcome.enabled, outcome.reason(percentage, detail)] += times
+                counts[flag, start, outcome.enabled, outcome.reason(percentage, detail)] += times
     return counts
 
 
@@ -78,12 +80,12 @@ def count_naively(batches: Sequence[RecordBatch], minutes: range, interval: int,
         for time, recorded in zip(group.times, group.recorded, strict=True):
             minute = time // (60 * 10**9)
             for decision in group.layout.decisions(recorded) if minute in minutes else ():
-                key, is_on = decision.flag.key, decision.outcome.enabled
-                if flag_key in (None, key):
+                flag, is_on = RecordedFlag(decision.flag.key, decision.flag.id), decision.outcome.enabled
+                if flag_key in (None, flag.key):
                     start = minute // interval * interval
-                    counts[key, start, is_on, decision.reason] += 1
+                    counts[flag, start, is_on, decision.reason] += 1
                     if decision.variant is not None:
-                        counts[key, start, is_on, f"variant {decision.variant}"] += 1
+                        counts[flag, start, is_on, f"variant {decision.variant}"] += 1
     return counts
 
 
@@ -169,6 +171,30 @@ async def test_a_summary_says_what_a_naive_count_says_whatever_was_rolled_up_or_
             assert found == count_naively(batches, kept, interval, flag_key), (minutes, interval, flag_key)
 
 
+async def test_only_hours_that_a_bound_divides_are_read_from_rows_of_hours(database: Database) -> None:
+    chance, environment_id = random.Random(0), uuid4()
+    batches = [random_batch(environment_id, LAYOUT, chance) for _ in range(30)]
+    for each in batches:
+        await write(database, each)
+    await roll_all_up(database, environment_id)
+    number = await environment_number(database, environment_id)
+    starts = [MINUTE - 330, MINUTE - 330 + 1440, MINUTE - 330 + 2880]  # days in India
+    minutes = range(starts[0], starts[-1] + 1440)
+    bounds = [each // 60 * 60 for each in (*starts, minutes.stop)]
+    hours = tables.flag_counts.c
+    async with database.write_history() as connection:
+        await connection.execute(tables.flag_counts.delete().where(hours.span == 60, hours.start.not_in(bounds)))
+    expected: Counter[tuple[RecordedFlag, int]] = Counter()
+    for (flag, minute, _, _), times in count_naively(batches, minutes, 1).items():
+        expected[flag, max(each for each in starts if each <= minute)] += times
+
+    for flag_key in (None, "rollout"):
+        async with database.read_history() as connection:
+            sums = await sum_by_interval(connection, number, minutes, starts, flag_key=flag_key, max_cells=1000)
+        found = {(flag, start): sum(times for _, times in kinds) for flag, days in sums.take() for start, kinds in days}
+        assert found == {each: times for each, times in expected.items() if flag_key in (None, each[0].key)}
+
+
 async def test_many_changes_leave_as_many_rows_as_one(database: Database) -> None:
     quiet, busy, layout = uuid4(), uuid4(), LAYOUT
     await write(database, make_batch(quiet, layout, make_record()))
@@ -208,20 +234,21 @@ async def test_a_summary_of_too_many_cells_is_refused(database: Database) -> Non
     number = await environment_number(database, environment_id)
     for _ in range(2):
         async with database.read_history() as connection:
-            await sum_by_interval(connection, number, WEEK, 1, max_cells=30)
+            await sum_by_interval(connection, number, WEEK, WEEK, max_cells=30)
             with pytest.raises(TooManyCellsError):
-                await sum_by_interval(connection, number, WEEK, 1, max_cells=29)
+                await sum_by_interval(connection, number, WEEK, WEEK, max_cells=29)
         await roll_all_up(database, environment_id)
 
 
 def test_the_garbage_collector_does_not_look_into_sums() -> None:
     """The garbage collector would block the event loop for the time of the scan."""
-    sums = FlagSums(interval=1, max_cells=10_000)
+    sums = FlagSums(range(1_000), max_cells=10_000)
+    flags = [RecordedFlag(f"flag-{number}", UUID(int=number)) for number in range(10)]
     gc.collect()
     before = len(gc.get_objects())
     for flag in range(10):
         for minute in range(1_000):
-            sums.add(f"flag-{flag}", minute, (Outcome.IN_ROLLOUT, 20, ""), 1)
+            sums.add(flags[flag], minute, (Outcome.IN_ROLLOUT, 20, ""), 1)
     assert len(gc.get_objects()) - before < 100
     assert sum(times for _, intervals in sums.take() for _, kinds in intervals for _, times in kinds) == 10_000
 
@@ -269,4 +296,4 @@ async def test_batches_and_roll_ups_at_once_count_everything_once(database: Data
     random.shuffle(work)
     await asyncio.gather(*work)
     found = await summarise(database, environment_id, DAY_AFTER, 60)
-    assert sum(times for (key, *_), times in found.items() if key == "rollout") == 13
+    assert sum(times for (flag, *_), times in found.items() if flag.key == "rollout") == 13

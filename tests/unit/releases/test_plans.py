@@ -12,12 +12,12 @@ from flagstaff.flags.variants import Variant
 from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.releases.conflicts import find_conflict
 from flagstaff.releases.flag_changes_store import MadeChange
-from flagstaff.releases.judging import Hold, find_hold
-from flagstaff.releases.observations import Observations
-from flagstaff.releases.plans import Action, Guard, Step, WhenLate, plan
+from flagstaff.releases.judging import Hold, conclude, find_hold
+from flagstaff.releases.observations import Observations, Stretch
+from flagstaff.releases.plans import Action, Guard, Step, plan
 from flagstaff.releases.releases import Applied, Arms, Release, State, arms_of
 from flagstaff.releases.runner import find_due
-from tests.support.builders import make_environment, make_flag
+from tests.support.builders import make_environment, make_flag, make_release
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 BLUE, GREEN, NONE = Variant("blue", 300, '"b"'), Variant("green", 100, '"g"'), Variant("none", 0, '"n"')
@@ -55,34 +55,7 @@ def test_a_plan_is_the_flag_after_each_step() -> None:
 
 
 def release(*steps: Step, applied: tuple[Applied, ...] = (), state: State = State.RUNNING) -> Release:
-    return Release(
-        id=UUID(int=1),
-        project_id=uuid4(),
-        environment_id=uuid4(),
-        flag_id=uuid4(),
-        name=None,
-        steps=steps,
-        guards=(),
-        thresholds=(),
-        false_alarm_rate=0.05,
-        when_late=WhenLate.RUN,
-        state=state,
-        reason=None,
-        author_id=None,
-        author_email=None,
-        token_id=None,
-        token_name=None,
-        lost_authority=False,
-        applied=applied,
-        alarms=(),
-        counts_from=NOW,
-        due_at=None,
-        paused_at=None,
-        ended_at=None,
-        mark=0,
-        created_at=NOW,
-        updated_at=NOW,
-    ).with_due(NOW)
+    return make_release(*steps, id=UUID(int=1), applied=applied, state=state, counts_from=NOW).with_due(NOW)
 
 
 def at(**shift: float) -> Step:
@@ -127,9 +100,9 @@ def watched(*new: int) -> tuple[Release, Observations]:
     applied = (Applied(0, NOW, NOW, arms=arms, rollout_percentage=50),)
     steps = (after(0), Step({"rollout_percentage": 100}, after_seconds=0, least_users=10))
     found = replace(release(*steps, applied=applied), guards=(Guard("errors", Action.TURN_OFF),))
-    counted = Observations()
-    counted.prepare([arms], 1)
-    counted.new[0] = list(new)
+    counted = Observations(stretches=[Stretch(0, 0)])
+    counted.prepare(found.segments, 1)
+    counted.new[0], counted.of_step[0] = list(new), list(new)
     return found, counted
 
 
@@ -145,7 +118,10 @@ def test_a_step_waits_for_users_for_the_evidence_and_for_the_split(
 ) -> None:
     found, counted = watched(*new)
     counted.metrics[0].cells[0][1].users = treated
-    assert find_hold(found, counted, {"errors": METRIC}) is hold
+    assert find_hold(found, conclude(found, counted, {"errors": METRIC})) is hold
+    if hold is not Hold.SPLIT:
+        counted.is_behind = True
+        assert find_hold(found, conclude(found, counted, {"errors": METRIC})) is Hold.COUNTING
 
 
 def test_after_the_last_step_nothing_is_due() -> None:

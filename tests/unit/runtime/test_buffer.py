@@ -1,12 +1,17 @@
 """Evaluations in memory, until they are collected."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 
+from flagstaff.evaluation.history.origins import Origin, Origins
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.history.buffer import BATCH_GROUPS, Buffer
+from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
+from flagstaff.serving.callers import SdkProtocol
 from tests.support.builders import make_environment
 
 
@@ -53,3 +58,38 @@ def test_a_batch_has_a_bounded_number_of_groups() -> None:
     for _ in range(BATCH_GROUPS + 1):
         buffer.record(make_snapshot(), "a", None, b"")
     assert [len(batch.groups) for batch in buffer.take()] == [BATCH_GROUPS, 1]
+
+
+def test_each_evaluation_has_the_key_and_the_protocol_of_its_request() -> None:
+    buffer, snapshot, key_id = Buffer(instance="first"), make_snapshot(), uuid4()
+    buffer.record(snapshot, "a", None, b"", protocol=SdkProtocol.EVALUATE)
+    ((group,),) = [batch.groups for batch in buffer.take()]
+    assert group.origins == Origins([Origin(snapshot.revision, None, "evaluate", "first")], (), [KeyKind.SERVER])
+    sources = [(key_id, SdkProtocol.OFREP), (None, SdkProtocol.OFREP), (key_id, SdkProtocol.OFREP)]
+    for of_request, protocol in sources:
+        buffer.record(snapshot, "a", None, b"", key_id=of_request, protocol=protocol)
+    ((group,),) = [batch.groups for batch in buffer.take()]
+    assert group.origins is not None
+    found = [group.origins.at(place) for place in range(3)]
+    assert found == [Origin(snapshot.revision, *source, "first") for source in sources]
+
+
+def test_each_evaluation_has_the_kind_of_the_key_of_its_request() -> None:
+    server, browser, unknown = uuid4(), uuid4(), uuid4()
+    keys = {
+        b"1": KeyInForce(server, KeyKind.SERVER, None),
+        b"2": KeyInForce(browser, KeyKind.BROWSER, None),
+    }
+    buffer, snapshot = Buffer(instance="first"), replace(make_snapshot(), sdk_keys=keys)
+    of_requests = [browser, server, None, unknown, browser]
+    for key_id in of_requests:
+        buffer.record(snapshot, "a", None, b"", key_id=key_id)
+    ((group,),) = [batch.groups for batch in buffer.take()]
+    assert group.origins is not None
+    found = [group.origins.kind_at(place) for place in range(len(of_requests))]
+    assert found == [KeyKind.BROWSER, KeyKind.SERVER, KeyKind.SERVER, None, KeyKind.BROWSER]
+    for key_id in (browser, browser):
+        buffer.record(snapshot, "a", None, b"", key_id=key_id)
+    ((group,),) = [batch.groups for batch in buffer.take()]
+    assert group.origins is not None
+    assert (group.origins.places, group.origins.kind_at(1)) == ((), KeyKind.BROWSER)

@@ -10,14 +10,17 @@ from flagstaff.history.event_files import EventForm
 from flagstaff.history.spool import Spool
 from flagstaff.metrics.event_buffer import BATCH_EVENTS, WAITING_MAX, EventBuffer
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
+from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.values.errors import Error
 
 ENVIRONMENT = UUID(int=1)
 
 
-def record(buffer: EventBuffer, events: int, unknown: dict[str, int] | None = None) -> None:
+def record(
+    buffer: EventBuffer, events: int, unknown: dict[str, int] | None = None, kind: KeyKind = KeyKind.SERVER
+) -> None:
     buffer.record(
-        ENVIRONMENT, [EventRow("errors", f"u-{number}", 7, None, "d") for number in range(events)], unknown or {}
+        ENVIRONMENT, [EventRow("errors", f"u-{number}", 7, None, "d") for number in range(events)], unknown or {}, kind
     )
 
 
@@ -48,6 +51,23 @@ def test_events_without_any_that_is_accepted_still_count_what_is_unknown() -> No
     record(buffer, 0, {"signups": 2})
     (batch,) = buffer.take()
     assert (batch.size, batch.groups[0].unknown) == (0, {"signups": 2})
+
+
+def test_events_of_pages_are_kept_apart_from_those_of_servers() -> None:
+    buffer = EventBuffer()
+    for kind in (KeyKind.SERVER, KeyKind.BROWSER, KeyKind.SERVER):
+        record(buffer, 2, kind=kind)
+    found = [(group.kind, len(group.rows)) for batch in buffer.take() for group in batch.groups]
+    assert found == [(KeyKind.SERVER, 4), (KeyKind.BROWSER, 2)]
+
+
+def test_a_batch_of_a_release_that_knew_no_kinds_of_keys_is_read_and_the_other_way_round() -> None:
+    buffer = EventBuffer()
+    record(buffer, 1, kind=KeyKind.BROWSER)
+    content = msgspec.msgpack.decode(EventForm().encode(buffer.take()[0])[1:])
+    assert content["groups"][0].pop("kind") == "browser"
+    (group,) = EventForm().decode(b"\x01" + msgspec.msgpack.encode(content)).groups
+    assert (group.kind, group.rows[0].unit) == (None, "u-0")
 
 
 async def test_a_batch_is_read_from_its_file_as_it_was_written(tmp_path: Path) -> None:

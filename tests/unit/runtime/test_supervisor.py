@@ -191,7 +191,30 @@ async def test_work_that_is_done_every_so_often_comes_again_after_a_failure(
     with capture_logs() as entries:
         supervisor.run_every("purge", 0.001, fail_at_first)
         await until(lambda: runs >= 5)
-    assert len(entries) == supervisor.restarts["purge"] == 2
+    assert supervisor.restarts["purge"] == 2
+    assert [entry["event"] for entry in entries] == ["task_failed", "task_works_again"]
+
+
+async def test_a_failure_of_periodic_work_is_logged_again_only_when_its_reason_changes(supervisor: Supervisor) -> None:
+    reasons = ["gone", "gone", "gone", "away", "away", "gone", None, "gone", "gone", None]
+    runs = 0
+
+    async def work() -> None:
+        nonlocal runs
+        runs += 1
+        if runs <= len(reasons) and (reason := reasons[runs - 1]):
+            raise unavailable(reason)
+
+    with capture_logs() as entries:
+        supervisor.run_every("disk", 0.001, work)
+        await until(lambda: runs > len(reasons))
+        await supervisor.finish("disk", 5)
+    assert [entry.get("reason", entry["event"]) for entry in entries] == [
+        *("gone", "away", "gone"),
+        "task_works_again",
+        "gone",
+        "task_works_again",
+    ]
 
 
 async def test_an_end_between_two_runs_is_immediate_and_no_run_follows(supervisor: Supervisor) -> None:

@@ -8,7 +8,7 @@ import pytest
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support import tokens
 from tests.support.api import Caller, Json, created, flag_path, project_path
-from tests.support.releases import create_release, release_path
+from tests.support.releases import create_metric, create_release, release_path
 
 OWN = "/api/me/tokens"
 RULES: Json = {"after_seconds": 3600, "changes": {"rules": [{"rule_type": "user_id", "rule_value": "ada"}]}}
@@ -39,6 +39,25 @@ async def test_a_token_without_keys_read_creates_a_project_without_seeing_its_sd
     assert (await ada.get(project_path(project))).json()["sdk_key"] is not None
     seeing = await issue("project:write", "keys:read")
     assert created(await seeing.post("/api/projects", json={"name": "Other"}))["sdk_key"] is not None
+
+
+async def test_a_refusal_names_no_flags_to_a_token_that_may_not_see_them(
+    ada: Caller, issue: Issue, project: Json, environment: Json
+) -> None:
+    segment, metric = await ada.create_segment(project), await create_metric(ada, project)
+    flag = await ada.create_flag(environment, enabled=False)
+    await ada.create_rule(flag, rule_type="segment", rule_value=segment["key"])
+    half: Json = {"after_seconds": 3600, "changes": {"enabled": True, "rollout_percentage": 50}}
+    await create_release(ada, flag, half, guards=[{"metric": metric["key"], "action": "notify"}])
+    places = (f"segments/{segment['id']}", f"metrics/{metric['id']}")
+    for seeing, named in (((), "not shown without flags:read. "), (("flags:read",), flag["key"])):
+        machine = await issue("project:read", "segments:write", *seeing)
+        refusals = [await machine.delete(f"{project_path(project)}/{place}") for place in places]
+        refusals.append(await machine.put(f"{project_path(project)}/{places[1]}", json={"better": "up"}))
+        for answer in refusals:
+            assert answer.status_code == 409
+            assert named in answer.json()["detail"]
+            assert (flag["key"] in answer.text) == bool(seeing)
 
 
 async def test_no_token_changes_what_its_owner_is_mailed_about(ada: Caller, issue: Issue, project: Json) -> None:

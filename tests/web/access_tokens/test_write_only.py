@@ -16,7 +16,17 @@ from tests.web.test_matrix import ONLY_PEOPLE, Operation, Place, make_place, ope
 
 Issue = Callable[..., Awaitable[Caller]]
 
-ASKING = {"preview_impact", "preview_webhook", "find_causes", "explain", "list_answers", "answer_users"}
+ASKING = {
+    "export_user",
+    "preview_erasure",
+    "preview_impact",
+    "preview_release_outlook",
+    "preview_webhook",
+    "find_causes",
+    "explain",
+    "list_answers",
+    "answer_users",
+}
 """Operations that change nothing, whose permissions are those to read."""
 
 
@@ -151,3 +161,28 @@ async def test_a_refusal_says_what_was_wrong(issue: Issue, environment: Json) ->
     path = f"/api/projects/{environment['project_id']}/environments/{environment['id']}/flags"
     refused = await machine.post(path, json={"name": "Checkout"})
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "key")
+
+
+@pytest.mark.both_databases
+async def test_a_conflict_names_nothing_that_the_token_may_not_read(
+    ada: Caller, environment: Json, issue: Issue
+) -> None:
+    flag = await ada.create_flag(environment, key="known")
+    await ada.create_flag(environment, key="not-known", prerequisites=[{"flag_key": "known"}])
+    step = {"after_seconds": 3_600, "changes": {"enabled": True}}
+    release = created(await ada.post(f"{flag_path(flag)}/releases", json={"name": "Not known", "steps": [step]}))
+    writer, reader = await issue("flags:write"), await issue("flags:write", "flags:read")
+
+    async def refuse(caller: Caller) -> list[Json]:
+        made = await caller.post(f"{flag_path(flag)}/releases", json={"steps": [step]})
+        deleted = await caller.delete(flag_path(flag))
+        assert (made.status_code, deleted.status_code) == (409, 409)
+        return [made.json(), deleted.json()]
+
+    for problem in await refuse(writer):
+        assert problem.keys() == {"type", "title", "status", "detail", "request_id"}
+        assert "not-known" not in problem["detail"].lower().replace(" ", "-")
+        assert problem["detail"].endswith("A token with flags:read is told the reason.")
+    made, deleted = await refuse(reader)
+    assert made["release_id"] == release["id"]
+    assert "not-known" in deleted["detail"]

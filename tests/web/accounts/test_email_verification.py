@@ -1,4 +1,4 @@
-"""POST /api/me/email-verification, POST /auth/verify-email, and what an address shows that is not verified."""
+"""POST /api/me/email-verification and its confirmation, and what an address shows that is not verified."""
 
 import pytest
 
@@ -8,18 +8,19 @@ from tests.support.clock import Clock
 from tests.support.jobs import do_now
 from tests.support.mailbox import reset_token
 from tests.support.members import join
-from tests.support.sessions import PASSWORD, log_in
+from tests.support.sessions import PASSWORD, log_in, operated_accounts
 from tests.support.two_factor import enrol
 from tests.web.conftest import Call, ListChanges, ReadMails
 
+MALLORYS = "victim@example.com"
 LINK = "/api/me/email-verification"
-NOT_VALID = {"token": "is not the token of a valid link; ask for a new link in your account"}
+NOT_VALID = {"token": "is not the token of a valid link for this account; ask for a new link in your account"}
 
 
 @pytest.fixture
 async def mallory(flagstaff: Flagstaff, client: Caller, call_from: Call) -> Caller:
     """A signed-in user who registered with somebody else's address."""
-    body = {"email": "victim@example.com", "password": PASSWORD}
+    body = {"email": MALLORYS, "password": PASSWORD}
     account = (await client.post("/auth/register", json=body)).json()
     caller = call_from("192.0.2.7")
     caller.account = account
@@ -47,7 +48,7 @@ async def test_a_link_is_mailed_only_to_the_own_account_and_while_it_is_not_veri
     assert await read_mails() == []
 
 
-async def test_a_token_that_is_not_genuine_is_refused(client: Caller, mallory: Caller, read_mails: ReadMails) -> None:
+async def test_a_token_that_is_not_genuine_is_refused(mallory: Caller, read_mails: ReadMails) -> None:
     genuine = await request_link(mallory, read_mails)
     last = "B" if genuine.endswith("A") else "A"
     session = mallory.headers["authorization"].removeprefix("Bearer ")
@@ -62,32 +63,46 @@ async def test_a_token_that_is_not_genuine_is_refused(client: Caller, mallory: C
         genuine[:-4],
         session,
     ):
-        assert field_errors(await client.post("/auth/verify-email", json={"token": token})) == NOT_VALID, token
-    assert field_errors(await client.post("/auth/verify-email", json={})) == {"token": "is required"}
+        assert field_errors(await mallory.post(f"{LINK}/confirm", json={"token": token})) == NOT_VALID, token
+    assert field_errors(await mallory.post(f"{LINK}/confirm", json={})) == {"token": "is required"}
     assert not await is_verified(mallory)
 
 
-async def test_a_link_ends_after_a_day(client: Caller, mallory: Caller, read_mails: ReadMails, clock: Clock) -> None:
+@pytest.mark.both_databases
+async def test_only_a_session_of_the_account_verifies_its_address(
+    client: Caller, ada: Caller, mallory: Caller, read_mails: ReadMails
+) -> None:
+    """The owner of the address, who gets the mail, does not vouch for an account that Mallory has registered."""
+    token = await request_link(mallory, read_mails)
+    assert (await client.post(f"{LINK}/confirm", json={"token": token})).status_code == 401
+    assert field_errors(await ada.post(f"{LINK}/confirm", json={"token": token})) == NOT_VALID
+    assert not await is_verified(mallory)
+
+
+async def test_a_link_ends_after_a_day(
+    flagstaff: Flagstaff, mallory: Caller, read_mails: ReadMails, clock: Clock
+) -> None:
     token = await request_link(mallory, read_mails)
     clock.advance(days=1)
-    assert field_errors(await client.post("/auth/verify-email", json={"token": token})) == NOT_VALID
+    mallory.headers["authorization"] = f"Bearer {await log_in(flagstaff, email=MALLORYS, password=PASSWORD)}"
+    assert field_errors(await mallory.post(f"{LINK}/confirm", json={"token": token})) == NOT_VALID
 
 
 async def test_a_link_of_an_account_that_is_deactivated_is_refused(
-    ada: Caller, client: Caller, mallory: Caller, read_mails: ReadMails
+    ada: Caller, mallory: Caller, read_mails: ReadMails
 ) -> None:
     token = await request_link(mallory, read_mails)
     (await ada.put(f"/api/admin/accounts/{mallory.account['id']}", json={"active": False})).raise_for_status()
-    assert field_errors(await client.post("/auth/verify-email", json={"token": token})) == NOT_VALID
+    assert (await mallory.post(f"{LINK}/confirm", json={"token": token})).status_code == 401
 
 
 @pytest.mark.both_databases
 async def test_a_link_verifies_the_address_once_and_for_all(
-    client: Caller, mallory: Caller, read_mails: ReadMails, list_changes: ListChanges
+    mallory: Caller, read_mails: ReadMails, list_changes: ListChanges
 ) -> None:
     token = await request_link(mallory, read_mails)
     for _ in range(2):
-        assert (await client.post("/auth/verify-email", json={"token": token})).status_code == 204
+        assert (await mallory.post(f"{LINK}/confirm", json={"token": token})).status_code == 204
     assert await is_verified(mallory)
     actions = [each["action"] for each in await list_changes()]
     assert actions.count("account.email_verified") == 1
@@ -104,7 +119,6 @@ async def test_an_account_gets_at_most_forty_links_an_hour(mallory: Caller, read
 async def test_an_account_gets_no_mail_about_what_others_write_until_its_address_is_verified(
     flagstaff: Flagstaff,
     ada: Caller,
-    client: Caller,
     project: Json,
     environment: Json,
     mallory: Caller,
@@ -126,14 +140,14 @@ async def test_an_account_gets_no_mail_about_what_others_write_until_its_address
 
     assert await count_mails_of_a_change() == 0
     token = await request_link(mallory, read_mails)
-    assert (await client.post("/auth/verify-email", json={"token": token})).status_code == 204
+    assert (await mallory.post(f"{LINK}/confirm", json={"token": token})).status_code == 204
     assert await count_mails_of_a_change() == 1
 
 
 async def test_an_operator_vouches_for_the_accounts_that_the_command_line_creates(
     flagstaff: Flagstaff, call_from: Call
 ) -> None:
-    account = await flagstaff.identity.accounts.register(email="ops@example.com", password=PASSWORD, is_verified=True)
+    account = await operated_accounts(flagstaff).create(email="ops@example.com", password=PASSWORD)
     caller = call_from("192.0.2.8")
     caller.headers["authorization"] = f"Bearer {await log_in(flagstaff, email=account.email, password=PASSWORD)}"
     assert await is_verified(caller)

@@ -2,11 +2,14 @@
 
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
+from flagstaff.values.errors import Error
 from tests.support.api import Caller
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
@@ -58,6 +61,26 @@ async def test_uses_are_written_by_no_request(flagstaff: Flagstaff, ada: Caller,
     assert await last_seen() == before
     await do_now(flagstaff, "last-seen")
     assert await last_seen() == opened + timedelta(minutes=LIMIT - 1)
+
+
+async def test_a_session_that_is_used_while_the_database_refuses_writes_stays(
+    flagstaff: Flagstaff, ada: Caller, clock: Clock
+) -> None:
+    def refuse(*given: Any) -> None:
+        if given[2].startswith(("INSERT", "UPDATE", "DELETE")):
+            raise OSError("No space left on device")
+
+    writer = flagstaff.database._engines.writer.sync_engine
+    sa.event.listen(writer, "before_cursor_execute", refuse)
+    for _ in range(3):
+        clock.advance(minutes=LIMIT)
+        assert (await ada.get("/api/me")).status_code == 200
+        for job in ("last-seen", "account-purge"):
+            with pytest.raises((OSError, Error)):
+                await do_now(flagstaff, job)
+    sa.event.remove(writer, "before_cursor_execute", refuse)
+    await do_now(flagstaff, "account-purge")
+    assert (await ada.get("/api/me")).status_code == 200
 
 
 async def test_an_access_token_is_not_a_session(

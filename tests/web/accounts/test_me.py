@@ -13,6 +13,7 @@ import pytest
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller
 from tests.support.clock import Clock
+from tests.support.sessions import operated_accounts
 
 
 async def ask(client: Caller, *authorization: str | bytes) -> httpx.Response:
@@ -111,7 +112,7 @@ async def test_a_token_ends_after_exactly_24_hours(ada: Caller, clock: Clock) ->
 
 
 async def test_a_password_set_from_the_command_line_ends_the_tokens(ada: Caller, flagstaff: Flagstaff) -> None:
-    await flagstaff.identity.accounts.set_password(email="ADA@example.com", password="another password")
+    await operated_accounts(flagstaff).set_password(email="ADA@example.com", password="another password")
 
     assert (await ada.get("/api/me")).status_code == 401
 

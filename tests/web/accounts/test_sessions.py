@@ -14,7 +14,7 @@ from flagstaff.values.errors import Code, Error
 from tests.support.api import NO_IDS, Caller, Json
 from tests.support.clock import Clock
 from tests.support.queries import reads
-from tests.support.sessions import PASSWORD, log_in
+from tests.support.sessions import PASSWORD, log_in, operated_accounts
 from tests.web.conftest import Call, RequestReset
 
 EMAIL, PATH = "ada@example.com", "/api/me/sessions"
@@ -74,7 +74,7 @@ async def test_an_expired_session_is_not_listed_nor_found(flagstaff: Flagstaff, 
 
 async def test_a_password_that_is_changed_during_a_login_opens_no_session(flagstaff: Flagstaff, ada: Caller) -> None:
     account = await flagstaff.identity.accounts.verify_password(email=EMAIL, password=PASSWORD)
-    await flagstaff.identity.accounts.set_password(email=EMAIL, password="another fine password")
+    await operated_accounts(flagstaff).set_password(email=EMAIL, password="another fine password")
     with pytest.raises(Error) as refusal:
         await flagstaff.identity.sessions.open(account, Origin())
     assert refusal.value.code is Code.UNAUTHENTICATED

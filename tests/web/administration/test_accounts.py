@@ -23,6 +23,7 @@ PATH = "/api/admin/accounts"
 BODIES: dict[str, Json] = {
     "update_account": {"administrator": True},
     "join_project": {"project_id": str(uuid4()), "role": "viewer"},
+    "delete_trail": {"name": "Shop"},
     "update_settings": {"registration": "closed"},
     "create_instance_webhook": {"url": "https://hooks.invalid/", "events": ["*"]},
     "preview_instance_webhook": {"events": ["*"]},
@@ -48,7 +49,8 @@ async def test_whoever_is_no_administrator_is_refused_everywhere(
     machine = await tokens.issue(flagstaff, callers, "/api/me/tokens", root, "project:read")
     before = (await root.get("/api/admin/changes")).json()
     for method, path, body in operations():
-        target = path.format(account_id=root.account["id"], session_id=uuid4(), webhook_id=uuid4(), delivery_id="1")
+        ids = {name: uuid4() for name in ("session_id", "webhook_id", "deleted_project_id")}
+        target = path.format(account_id=root.account["id"], delivery_id="1", **ids)
         assert (await client.request(method.upper(), target, json=body)).status_code == 401, path
         for caller in (eve, machine):
             assert (await caller.request(method.upper(), target, json=body)).status_code == 403, path

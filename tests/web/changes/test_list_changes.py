@@ -77,7 +77,10 @@ async def test_a_new_environment_lists_its_creation(ada: Caller, environment: Js
         "flag_id": None,
         "flag_key": None,
         "before": None,
-        "after": {name: environment[name] for name in ("id", "project_id", "name", "key", "created_at", "critical")},
+        "after": {
+            name: environment[name]
+            for name in ("id", "project_id", "name", "key", "created_at", "critical", "history_retention_days")
+        },
         "restores": None,
         "batch": None,
         "comments": 0,

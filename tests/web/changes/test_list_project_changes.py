@@ -9,7 +9,7 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.audit.changes_routes import Action, Kind
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
-from tests.support.sessions import log_in
+from tests.support.sessions import log_in, operated_accounts
 from tests.web.changes.test_list_changes import NOT_A_CURSOR
 from tests.web.conftest import ListChanges
 
@@ -131,7 +131,7 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
     of_segments = {f"segment.{verb}" for verb in ("created", "updated", "deleted")}
     of_people = {f"member.{verb}" for verb in ("added", "updated", "removed", "joined")}
     of_people |= {f"invitation.{verb}" for verb in ("created", "sent", "accepted", "deleted")}
-    of_people |= {f"token.{verb}" for verb in ("created", "deleted")}
+    of_people |= {f"token.{verb}" for verb in ("created", "deleted")} | {"erasure.requested"}
     of_views = {f"{kind}.{verb}" for kind in ("view", "pinned_chart") for verb in ("created", "updated", "deleted")}
     of_views |= {"comment.deleted"}
     of_keys = {f"sdk_key.{verb}" for verb in ("created", "updated", "revoked")}
@@ -141,7 +141,7 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
         f"release.{verb}"
         for verb in ("created", "step_applied", "step_skipped", "paused", "resumed", "warned", "stopped")
     }
-    of_releases |= {f"release.{verb}" for verb in ("cancelled", "failed", "done")}
+    of_releases |= {f"release.{verb}" for verb in ("unwatched", "watched", "cancelled", "failed", "done")}
     assert {*EVERYTHING, *of_segments, *of_people, *of_views, *of_keys, *of_releases} == set(get_args(Action))
 
 
@@ -247,7 +247,7 @@ async def test_an_account_lists_only_its_registration_and_password_changes(
     assert (await client.get("/api/me/changes")).status_code == 401
     assert field_errors(await ada.get("/api/me/changes?cursor=x")) == {"cursor": NOT_A_CURSOR}
     assert list(field_errors(await ada.get("/api/me/changes?limit=0&flag_key=x"))) == ["limit", "flag_key"]
-    await flagstaff.identity.accounts.set_password(email="ada@example.com", password="another horse battery staple")
+    await operated_accounts(flagstaff).set_password(email="ada@example.com", password="another horse battery staple")
     token = await log_in(flagstaff, email="ada@example.com", password="another horse battery staple")
     ada.headers["authorization"] = f"Bearer {token}"
 

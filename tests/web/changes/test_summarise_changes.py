@@ -60,6 +60,7 @@ async def test_without_a_change_to_flags_there_is_no_interval(ada: Caller, envir
         "since": "2026-11-19T06:00:00.000000Z",
         "until": "2026-11-20T12:00:00.000000Z",
         "interval": "6h",
+        "tz": "UTC",
         "intervals": [],
     }
 

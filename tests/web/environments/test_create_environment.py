@@ -87,6 +87,7 @@ async def test_an_environment_has_every_field_of_the_specification(ada: Caller, 
         "key": "canary",
         "created_at": "2026-11-20T10:00:00.000000Z",
         "critical": False,
+        "history_retention_days": None,
     }
     assert UUID(environment["id"]).version == 7
     assert (await ada.get(environment_path(environment))).json() == environment

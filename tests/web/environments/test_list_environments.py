@@ -37,5 +37,7 @@ async def test_they_are_listed_oldest_first_without_their_projects(ada: Caller, 
     listed = answer.json()
     assert [each["key"] for each in listed] == ["production", "staging", "beta", "canary"]
     assert [each["critical"] for each in listed] == [True, False, False, False]
-    assert all(each.keys() == {"id", "name", "key", "created_at", "critical"} for each in listed)
+    assert all(
+        each.keys() == {"id", "name", "key", "created_at", "critical", "history_retention_days"} for each in listed
+    )
     assert [{**each, "project_id": project["id"]} for each in listed[2:]] == made

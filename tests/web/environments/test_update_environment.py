@@ -5,10 +5,14 @@ from uuid import uuid4
 
 import pytest
 
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, project_path
 from tests.web.conftest import ListChanges
 
 KEY_STAYS = "cannot be changed; it is canary"
+
+TOO_LONG = "must be at most 90: this server keeps no history for longer (FLAGSTAFF_HISTORY_RETENTION_DAYS)"
 
 MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ([], {"body": "must be a JSON object, sent with Content-Type: application/json"}),
@@ -22,10 +26,13 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ({"name": "New", "key": ""}, {"key": KEY_STAYS}),
     ({"critical": None}, {"critical": "must be true or false"}),
     ({"critical": 1}, {"critical": "must be true or false"}),
+    ({"history_retention_days": 0}, {"history_retention_days": "must be at least 1"}),
+    ({"history_retention_days": "7"}, {"history_retention_days": "must be a whole number"}),
+    ({"history_retention_days": 91}, {"history_retention_days": TOO_LONG}),
     ({"nmae": "New"}, {"nmae": "is not a known field; did you mean name?"}),
     (
         {"name": "New", "description": "x"},
-        {"description": "is not a known field; known fields are name, key, critical"},
+        {"description": "is not a known field; known fields are name, key, critical, history_retention_days"},
     ),
 ]
 
@@ -97,3 +104,26 @@ async def test_what_was_said_of_its_importance_goes_before_its_key(ada: Caller) 
         changed = (await ada.put(environment_path(environment), json={"critical": critical})).json()
         assert changed == {**environment, "critical": critical}
         assert (await ada.get(environment_path(environment))).json() == changed
+
+
+@pytest.mark.both_databases
+async def test_days_of_history_are_set_recorded_and_cleared(
+    ada: Caller, environment: Json, list_changes: ListChanges
+) -> None:
+    assert environment["history_retention_days"] is None
+    for days in (7, 90, None):
+        changed = (await ada.put(environment_path(environment), json={"history_retention_days": days})).json()
+        assert changed == {**environment, "history_retention_days": days}
+        assert (await ada.get(environment_path(environment))).json() == changed
+        change = (await list_changes())[-1]
+        assert (change["action"], change["after"]) == ("environment.updated", changed)
+
+
+async def test_days_that_the_instance_no_longer_keeps_may_stay(
+    ada: Caller, flagstaff: Flagstaff, environment: Json
+) -> None:
+    async with flagstaff.database.transaction() as transaction:
+        await transaction.connection.execute(tables.environments.update().values(history_retention_days=400))
+    stored = (await ada.get(environment_path(environment))).json()
+    assert stored["history_retention_days"] == 400
+    assert (await ada.put(environment_path(environment), json={**stored, "name": "New"})).status_code == 200

@@ -1,6 +1,7 @@
 """Events of metrics by the fast path and by the route: each case runs against both, and clients see no difference."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.projects.sdk_keys import KeyKind
 from tests.support.api import Caller, Json
 from tests.support.connections import Answer, Listener
 from tests.support.releases import create_metric, list_stored, until_stored
-from tests.support.sdk_keys import KeyMaker
+from tests.support.sdk_keys import KeyMaker, create_key
 
 PATH = b"/sdk/v1/events"
 
@@ -120,6 +122,20 @@ async def test_both_answer_with_the_same_bytes_and_record_the_same(
     assert answers[0] == answers[1]
     assert answers[0].status != 500
     assert [each[:2] + each[3:] for each in stored[1]] == [each[:2] + each[3:] for each in stored[0] * 2]
+
+
+async def test_both_record_that_a_key_is_a_pages(
+    fast_path: Listener, route: Listener, sdk_key: bytes, ada: Caller, project: Json, flagstaff: Flagstaff
+) -> None:
+    browser_key = (await create_key(ada, project, kind="browser"))["key"].encode()
+    for server in (fast_path, route):
+        connection = await server.connect()
+        for key in (browser_key, browser_key, sdk_key):  # the first use of a key is never answered at once
+            await connection.send(request(key))
+            assert accepted(await connection.receive()) == 1
+    await until_stored(flagstaff)
+    kinds = Counter(each.key_kind for each in await list_stored(flagstaff.database))
+    assert (fast_path.requests_of_app, kinds) == (1, {KeyKind.BROWSER: 4, KeyKind.SERVER: 2})
 
 
 async def test_only_the_fast_path_spares_the_app_a_plain_request_and_both_are_counted(

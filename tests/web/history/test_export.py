@@ -3,15 +3,15 @@
 import asyncio
 import gzip
 import json
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from flagstaff.history.exported_columns import EVALUATIONS
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.command import run_flagstaff
+from tests.support.sdk_keys import create_key
 from tests.support.stores import Store
 from tests.web.history.conftest import WhenRecorded
 
@@ -46,25 +46,87 @@ async def test_an_export_says_what_the_api_says_in_both_formats(
     await when_recorded()
 
     answer = await ada.get(f"{environment_path(environment)}/evaluations?limit=100")
-    expected = [{"environment": "production", **each} for each in reversed(answer.json()["items"])]
+    expected = [*reversed(answer.json()["items"])]
     assert len(expected) == 13
     for file_format in ("jsonl", "parquet"):
-        arguments = ("--project", project["id"], "--directory", str(tmp_path / file_format), "--format", file_format)
-        done = await asyncio.to_thread(run_flagstaff, "history", "export", *arguments, environ=store.environ)
-        assert done.returncode == 0, done.stderr
-    (lines,) = (tmp_path / "jsonl").glob("*-production-000001.jsonl.gz")
-    assert [json.loads(line) for line in gzip.decompress(lines.read_bytes()).splitlines()] == expected
+        await export(store, project, tmp_path / file_format, "--format", file_format)
+    written = read_lines(tmp_path / "jsonl")
+    assert [in_the_form_of_the_api(row, like) for row, like in zip(written, expected, strict=True)] == expected
+    assert [set(row) for row in written] == [{*(column.name for column in EVALUATIONS), "flags"}] * 13
     (rows,) = (tmp_path / "parquet").glob("*-production-000001.parquet")
-    read = parquet.read_table(rows).to_pylist()
-    assert [in_the_form_of_the_api(row, like) for row, like in zip(read, expected, strict=True)] == expected
+    read = [in_the_form_of_json(row) for row in parquet.read_table(rows).to_pylist()]
+    assert read == written
 
 
-def in_the_form_of_the_api(row: dict[str, Any], like: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of Parquet as an item of the API, which omits fields that an evaluation or a flag cannot have."""
-    assert isinstance(row["evaluated_at"], datetime)
-    flags = {flag.pop("key"): flag for flag in row.pop("flags")}
-    for key, flag in flags.items():
-        assert all(flag.pop(name) is None for name in flag.keys() - like["flags"][key].keys())
-    attributes = row.pop("attributes")
-    kept = {} if attributes is None else {"attributes": json.loads(attributes)}
-    return {**row, **kept, "evaluated_at": format_moment(row["evaluated_at"]), "flags": flags}
+async def test_each_row_names_its_flags_key_protocol_revision_and_instance(
+    ada: Caller,
+    client: Caller,
+    project: Json,
+    environment: Json,
+    store: Store,
+    when_recorded: WhenRecorded,
+    tmp_path: Path,
+) -> None:
+    flag = await ada.create_flag(environment)
+    named = await create_key(ada, project, name="Checkout"), await create_key(ada, project, name="Page", kind="browser")
+    (server, browser), key_ids = (each["key"] for each in named), [each["id"] for each in named]
+    context = {"context": {"user_id": "ada\u2028\u2029", "targetingKey": "ada"}}
+    answers = [
+        await client.evaluate(project["sdk_key"], "production", context["context"]),
+        await client.evaluate(server, "production", {"user_id": "ada"}),
+        await client.post("/ofrep/v1/evaluate/flags", json=context, headers={"authorization": f"Bearer {server}"}),
+        await client.post(
+            "/ofrep/v1/evaluate/flags/new-checkout", json=context, headers={"authorization": f"Bearer {server}"}
+        ),
+        await client.get("/unleash/api/frontend?userId=ada", headers={"authorization": browser}),
+    ]
+    assert [answer.status_code for answer in answers] == [200] * 5
+    assert (await ada.delete(flag_path(flag))).status_code == 204
+    again = await ada.create_flag(environment)
+    assert (await client.evaluate(project["sdk_key"], "production", {"user_id": "ada"})).status_code == 200
+    await when_recorded()
+    await export(store, project, tmp_path / "export")
+    rows = read_lines(tmp_path / "export")
+    assert len(rows) == 6
+    assert rows[0]["user_id"] == "ada\u2028\u2029"
+    assert {(row["project_id"], row["environment_id"], row["environment"]) for row in rows} == {
+        (project["id"], environment["id"], "production")
+    }
+    assert [(row["protocol"], row["key_name"], row["key_id"]) for row in rows] == [
+        ("evaluate", None, None),
+        ("evaluate", "Checkout", key_ids[0]),
+        ("ofrep", "Checkout", key_ids[0]),
+        ("ofrep", "Checkout", key_ids[0]),
+        ("unleash_frontend", "Page", key_ids[1]),
+        ("evaluate", None, None),
+    ]
+    assert [each["id"] for row in rows for each in row["flags"]] == [flag["id"]] * 5 + [again["id"]]
+    revisions = [int(answer.headers["flagstaff-revision"]) for answer in answers[:4]]
+    assert [row["revision"] for row in rows[:4]] == revisions
+    assert rows[-1]["revision"] > revisions[-1]
+    assert {row["instance"] for row in rows} == {rows[0]["instance"]} != {None}
+
+
+async def export(store: Store, project: Json, target: Path, *options: str) -> None:
+    arguments = ("--project", project["id"], "--directory", str(target), *options)
+    environ = {**store.environ, "FLAGSTAFF_SECRET_KEY": "0123456789" * 4}
+    done = await asyncio.to_thread(run_flagstaff, "history", "export", *arguments, environ=environ)
+    assert done.returncode == 0, done.stderr
+
+
+def read_lines(target: Path) -> list[Json]:
+    (lines,) = target.glob("*-production-000001.jsonl.gz")
+    text = gzip.decompress(lines.read_bytes()).decode()
+    return [json.loads(line) for line in text.splitlines()]  # which splits at all separators of lines in Unicode
+
+
+def in_the_form_of_json(row: Json) -> Json:
+    """Return a row of Parquet as it is in JSON lines."""
+    attributes = None if row["attributes"] is None else json.loads(row["attributes"])
+    return {**row, "attributes": attributes, "evaluated_at": format_moment(row["evaluated_at"])}
+
+
+def in_the_form_of_the_api(row: Json, like: Json) -> Json:
+    """Return a row as an item of the API, which omits fields that an evaluation or a flag cannot have."""
+    flags = {flag["key"]: {name: flag[name] for name in like["flags"][flag["key"]]} for flag in row["flags"]}
+    return {**{name: row[name] for name in like}, "flags": flags}

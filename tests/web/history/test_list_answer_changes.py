@@ -1,10 +1,15 @@
 """GET …/environments/{env_id}/evaluations/changes."""
 
 from datetime import UTC, datetime
+from uuid import UUID, uuid4
 
 import pytest
 
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.evaluation.history.layout import LayoutFlag
+from flagstaff.evaluation.outcomes import Outcome
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
+from tests.support.history import make_batch, make_layout, make_record, write
 from tests.web.history.conftest import Elsewhere, Evaluate, WhenRecorded
 
 GONE = {"enabled": False, "reason": "Flag is globally disabled"}
@@ -48,6 +53,7 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         ("user_id=ada&cursor=" + "0" * 63, "cursor"),
         ("user_id=ada&cursor=" + "G" * 64, "cursor"),
         ("user_id=ada&since=tuesday", "since"),
+        ("user_id=ada&tz=Berlin", "tz"),
         ("user_id=ada&flag_key=x", "flag_key"),
     ],
 )
@@ -93,6 +99,18 @@ async def test_it_says_when_a_flags_answer_changed_from_what_to_what_and_why(
     assert outcomes(await changes(ada, environment, user_id="ada", until=newer["before"]["evaluated_at"])) == [
         (flag["key"], True, False)
     ]
+
+
+async def test_a_date_begins_in_the_time_zone(ada: Caller, environment: Json, flagstaff: Flagstaff) -> None:
+    flag = uuid4()
+    for hour, outcome in ((-11, Outcome.ON), (-10.5, Outcome.OFF), (-9, Outcome.ON)):
+        layout = make_layout(recorded=(), constant=(LayoutFlag(flag, "search", 0, outcome),))
+        batch = make_batch(UUID(environment["id"]), layout, make_record(3600 * hour, recorded=b""))
+        await write(flagstaff.database, batch)
+    day = {"user_id": "ada", "since": "2026-11-20", "until": "2026-11-21"}
+    assert outcomes(await changes(ada, environment, **day)) == []
+    berlin = await changes(ada, environment, **day, tz="Europe/Berlin")
+    assert outcomes(berlin) == [("search", False, True), ("search", True, False)]
 
 
 @pytest.mark.both_databases

@@ -17,7 +17,7 @@ from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store.distinct_users.user_sums import MOST_SEGMENTS
-from flagstaff.history.store.rollups import DAY
+from flagstaff.history.store.flag_counts import DAY
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.history import make_batch, write
 from tests.support.holds import ask, watch_holds
@@ -55,6 +55,13 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         ("interval=-1h", "interval"),
         ("interval=999999999d", "interval"),
         ("interval=1m", "interval"),
+        ("interval=year", "interval"),
+        ("interval=7h&tz=Europe/Berlin", "interval"),
+        ("interval=25h&tz=Europe/Berlin", "interval"),
+        ("tz=Berlin", "tz"),
+        ("tz=%2B01:00", "tz"),
+        ("tz=../etc/passwd", "tz"),
+        ("tz=", "tz"),
         ("since=2026-11-21T00:00:00Z&until=2026-11-20T00:00:00Z", "since"),
         ("since=1971-01-01T00:00:00Z", "interval"),
         ("until=rubbish", "until"),
@@ -76,7 +83,9 @@ async def test_without_a_time_it_is_about_the_last_day_by_hour(ada: Caller, envi
         "since": "2026-11-19T10:00:00.000000Z",
         "until": "2026-11-20T10:00:00.000000Z",
         "interval": "1h",
+        "tz": "UTC",
         "flags": {},
+        "predecessors": [],
     }
 
 
@@ -144,7 +153,10 @@ async def test_it_counts_the_users_who_had_a_flag_on_and_off_each_once(
     summary = await summarise(ada, environment, interval=CENTURIES, flag_key=flag["key"])
     (interval,) = summary["flags"][flag["key"]]
     assert (interval["on"], interval["off"]) == (5, 3)
-    assert interval["distinct_users"] == summary["distinct_users"] == {"on": 3, "off": 3, "error": 0}
+    reasons = {"Matched user_id targeting rule": 1}
+    assert (
+        interval["distinct_users"] == summary["distinct_users"] == {"on": 3, "off": 3, "error": 0, "reasons": reasons}
+    )
 
 
 @pytest.mark.both_databases
@@ -206,7 +218,8 @@ async def test_the_users_of_centuries_are_those_of_the_days_that_were_recorded(
     span = {"since": "1971-01-01T00:00:00Z", "until": "2999-12-31T00:00:00Z"}
     for interval in ("1000d", CENTURIES):
         summary = await summarise(ada, environment, flag_key=flag["key"], interval=interval, **span)
-        assert summary["distinct_users"] == {"on": 2, "off": 0, "error": 0}
+        reasons = {"Matched user_id targeting rule": 1}
+        assert summary["distinct_users"] == {"on": 2, "off": 0, "error": 0, "reasons": reasons}
 
 
 async def test_it_adds_up_all_flags_if_only_the_total_is_wanted(
@@ -216,7 +229,11 @@ async def test_it_adds_up_all_flags_if_only_the_total_is_wanted(
     await evaluate("ada", "bob")
     start = {"start": "1970-01-01T00:00:00.000000Z"}
     answer = await summarise(ada, environment, interval=CENTURIES, total="true")
-    assert (answer["flags"], answer["total"]) == ({}, [{**start, "on": 2, "off": 2}])
+    users = {"users": {"users": 2, "error": 0}}
+    assert (answer["flags"], answer["total"]) == ({}, [{**start, "on": 2, "off": 2, **users}])
+    assert answer["users"] == users["users"]
+    answer = await summarise(ada, environment, interval=CENTURIES, total="true", users="false")
+    assert (answer["total"], "users" in answer) == ([{**start, "on": 2, "off": 2}], False)
     answer = await summarise(ada, environment, interval=CENTURIES, total="true", flag_key=flag["key"])
     assert (answer["flags"], answer["total"]) == ({}, [{**start, "on": 2, "off": 0}])
 

@@ -9,9 +9,10 @@ import pytest
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
 from flagstaff.history.store.event_segments import StoredEvent
+from flagstaff.projects.sdk_keys import KeyKind
 from tests.support.api import Caller, Json, field_errors, project_path
 from tests.support.releases import create_metric, list_stored, send_events, until_stored
-from tests.support.sdk_keys import KeyMaker
+from tests.support.sdk_keys import KeyMaker, create_key
 from tests.web.conftest import Call
 
 PATH = "/sdk/v1/events"
@@ -162,13 +163,25 @@ async def test_events_are_stored_in_their_order_with_their_time_and_value(
     )
     assert answer == {"accepted": 4, "ignored": []}
     first, *others = await stored(flagstaff)
-    assert first == ("latency", "ada", tables.microseconds(at), 12.5)
-    assert [(metric, unit, value) for metric, unit, _, value in others] == [
+    assert first == ("latency", "ada", tables.microseconds(at), 12.5, KeyKind.SERVER)
+    assert [(metric, unit, value) for metric, unit, _, value, _ in others] == [
         ("clicks", "ada@example.com", 3.0),
         ("clicks", "ada", None),
         ("errors", "Zoë 😀", None),
     ]
-    assert all(before <= time <= tables.microseconds(datetime.now(UTC)) for _, _, time, _ in others)
+    assert all(before <= time <= tables.microseconds(datetime.now(UTC)) for _, _, time, _, _ in others)
+
+
+@pytest.mark.both_databases
+async def test_the_id_of_a_pages_event_makes_no_servers_event_a_repetition(
+    flagstaff: Flagstaff, ada: Caller, project: Json, sdk_key: str
+) -> None:
+    browser_key = (await create_key(ada, project, kind="browser"))["key"]
+    once = {**ERROR, "id": "order-1"}
+    for key in (browser_key, sdk_key, browser_key, sdk_key):
+        await send_events(ada, key, once)
+        await until_stored(flagstaff)
+    assert [each.key_kind for each in await stored(flagstaff)] == [KeyKind.BROWSER, KeyKind.SERVER]
 
 
 @pytest.mark.both_databases

@@ -67,6 +67,24 @@ async def test_a_token_that_may_not_read_it_is_told_nothing_of_the_present_state
         assert ("etag" in answer.headers) is bool(told)
 
 
+async def test_a_comment_on_a_change_is_shown_only_to_a_token_that_may_read_the_trail(
+    flagstaff: Flagstaff, callers: AsyncExitStack, ada: Caller, project: Json, flag: Json
+) -> None:
+    number = (await ada.put(flag_path(flag), json={"description": "Two steps."})).headers["flagstaff-change"]
+    comments = f"{project_path(project)}/changes/{number}/comments"
+    comment = (await ada.post(comments, json={"text": "Because"})).json()
+    path = f"{project_path(project)}/comments/{comment['id']}"
+    for more, is_told in (([], False), (["audit:read"], True)):
+        tokens = f"{project_path(project)}/tokens"
+        machine = await issue(flagstaff, callers, tokens, ada, "comments:write", "flags:read", *more)
+        for answer in (
+            await machine.put(path, json={"text": "Mine"}, headers=ANOTHER),
+            await machine.delete(path, headers=ANOTHER),
+        ):
+            assert answer.status_code == 412
+            assert ("Because" in answer.text, "etag" in answer.headers) == (is_told, is_told)
+
+
 @pytest.mark.parametrize(
     "given", ["", "2026-11-20T10:00:00.123456Z", '"open', 'W"x"', '"a" "b"', "*, *", '"a", *', "'a'", '"a\tb"', ","]
 )

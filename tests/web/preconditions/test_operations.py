@@ -42,7 +42,10 @@ NOT_ON_ONE = {
     "change_password",
     "confirm_totp",
     "copy_flags",
+    "delete_own_account",
+    "delete_trail",
     "disable_totp",
+    "erase_user",
     "join_project",
     "register_passkey",
     "request_email_verification",
@@ -51,6 +54,7 @@ NOT_ON_ONE = {
     "restore_change",
     "restore_changes",
     "schedule_flags",
+    "verify_email",
     *(f"{verb}_{kind}" for verb in ("test", "repeat") for kind in ("webhook", "instance_webhook")),
     *(f"repeat_{kind}_{what}" for kind in ("webhook", "instance_webhook") for what in ("delivery", "deliveries")),
 }
@@ -59,7 +63,15 @@ OTHERS = {"EnvironmentOrderOut", "MemberOut", "SecurityOut", "InstanceSettingsOu
 # They are not in the audit trail.
 WITHOUT_TRAIL = ("update_notifications", "update_comment", "delete_comment")
 # Records, and parts of larger resources, which nobody edits.
-RECORDS = {"get_my_account", "get_evaluation", "register", "get_own_account"}
+RECORDS = {
+    "get_my_account",
+    "get_evaluation",
+    "register",
+    "get_own_account",
+    "erase_user",
+    "get_erasure",
+    "delete_trail",
+}
 RECORDS |= {f"{verb}_{kind}" for verb in ("test", "repeat") for kind in ("webhook", "instance_webhook")}
 RECORDS |= {f"{verb}_{kind}_delivery" for verb in ("get", "repeat") for kind in ("webhook", "instance_webhook")}
 

@@ -49,6 +49,7 @@ async def test_a_project_has_every_field_of_the_specification(ada: Caller) -> No
         "description": " All of it\n",
         "sdk_key": project["sdk_key"],
         "shares_contents": False,
+        "history_retention_days": None,
         "created_at": NOW,
         "updated_at": NOW,
     }

@@ -10,6 +10,7 @@ from tests.support.api import NO_IDS, Caller, Json, field_errors, project_path
 from tests.support.clock import Clock
 from tests.web.conftest import ListChanges
 
+TOO_LONG = "must be at most 90: this server keeps no history for longer (FLAGSTAFF_HISTORY_RETENTION_DAYS)"
 MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ([], {"body": "must be a JSON object, sent with Content-Type: application/json"}),
     ({"name": None}, {"name": "must be a string"}),
@@ -18,10 +19,16 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ({"name": "x" * 256}, {"name": "must be at most 255 characters long"}),
     ({"name": "Market", "description": 5}, {"description": "must be a string"}),
     ({"name": "Market", "description": "\0"}, {"description": "must not contain the NUL character"}),
+    ({"history_retention_days": 0}, {"history_retention_days": "must be at least 1"}),
+    ({"history_retention_days": "7"}, {"history_retention_days": "must be a whole number"}),
+    ({"history_retention_days": 91}, {"history_retention_days": TOO_LONG}),
     ({"name": "Market", "nmae": "x"}, {"nmae": "is not a known field; did you mean name?"}),
     (
         {"description": "New", "owner_id": "x"},
-        {"owner_id": "is not a known field; known fields are name, description, shares_contents"},
+        {
+            "owner_id": "is not a known field; known fields are name, description, shares_contents, "
+            "history_retention_days"
+        },
     ),
 ]
 
@@ -79,6 +86,19 @@ async def test_only_the_given_fields_change(ada: Caller, project: Json, clock: C
 
 async def test_null_clears_the_description(ada: Caller, project: Json) -> None:
     assert (await ada.put(project_path(project), json={"description": None})).json()["description"] is None
+
+
+@pytest.mark.both_databases
+async def test_days_of_history_are_set_recorded_and_cleared(
+    ada: Caller, project: Json, list_changes: ListChanges
+) -> None:
+    assert project["history_retention_days"] is None
+    for days in (7, 90, None):
+        changed = (await ada.put(project_path(project), json={"history_retention_days": days})).json()
+        assert changed == {**project, "history_retention_days": days, "updated_at": changed["updated_at"]}
+        assert (await ada.get(project_path(project))).json() == changed
+        change = (await list_changes())[-1]
+        assert (change["action"], change["after"]["history_retention_days"]) == ("project.updated", days)
 
 
 async def test_read_only_fields_are_accepted_and_ignored(ada: Caller, project: Json) -> None:

@@ -10,7 +10,7 @@ from flagstaff.releases.releases_service import ENDED_KEPT
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path
 from tests.support.members import join
-from tests.support.releases import create_release, release_path
+from tests.support.releases import create_metric, create_release, release_path
 from tests.web.conftest import SignUp
 
 ON: Json = {"after_seconds": 3600, "changes": {"enabled": True}}
@@ -165,6 +165,27 @@ async def test_a_release_that_changes_rules_needs_the_permission_for_rules(
     assert (await ada.post(path, json=body)).status_code == 201
 
 
+@pytest.mark.parametrize(
+    ("kind", "values", "field"),
+    [
+        ("value", {"tolerates": 1}, "tolerates"),
+        ("count", {"tolerates": 1.5}, "tolerates"),
+        ("value", {"tolerates": 0.1, "tolerates_amount": 5}, "tolerates_amount"),
+        ("value", {"tolerates_amount": -5}, "tolerates_amount"),
+        ("binary", {"tolerates_amount": 0.1}, "tolerates_amount"),
+    ],
+)
+async def test_a_tolerance_with_which_a_guard_could_never_act_is_refused(
+    ada: Caller, project: Json, path: str, kind: str, values: Json, field: str
+) -> None:
+    await create_metric(ada, project, key="measured", kind=kind)
+    guard = {"metric": "measured", "action": "turn_off"}
+    answer = await ada.post(path, json={"steps": [HALF], "guards": [{**guard, **values}]})
+    assert list(field_errors(answer)) == [f"guards.0.{field}"]
+    allowed = {"tolerates": 2} if kind == "binary" else {"tolerates_amount": 5}
+    created(await ada.post(path, json={"steps": [HALF], "guards": [{**guard, **allowed}]}))
+
+
 async def test_a_release_is_answered_as_it_was_given(ada: Caller, metric: Json, flag: Json, path: str) -> None:
     assert metric
     at = soon(days=1)
@@ -185,6 +206,9 @@ async def test_a_release_is_answered_as_it_was_given(ada: Caller, metric: Json, 
             {"after_seconds": None, "least_users": None, **steps[0]},
             {"at": None, **steps[1]},
         ],
+        "guards": [{**guards[0], "tolerates_amount": 0.0}],
+        "split_action": "pause",
+        "counts": "all",
         "thresholds": [],
         "state": "scheduled",
         "reason": None,
@@ -194,6 +218,7 @@ async def test_a_release_is_answered_as_it_was_given(ada: Caller, metric: Json, 
         "next_step": 0,
         "due_at": at,
         "ended_at": None,
+        "unwatched_since": None,
         "created_at": release["created_at"],
         "updated_at": release["updated_at"],
     }

@@ -1,15 +1,22 @@
 """Guards: they turn off a harmful flag, pause a release, or only notify; and the data that they judge."""
 
+import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.evaluation.bucketing import bucket
+from flagstaff.releases.wording import NOT_JUDGED
 from flagstaff.values.lists import parts_of
 from flagstaff.values.moments import format_moment
-from tests.support.api import Caller, Json, flag_path
+from tests.support.api import Caller, Json, created, flag_path
 from tests.support.releases import (
     create_metric,
     create_release,
@@ -25,6 +32,7 @@ from tests.support.releases import (
     until_step,
     until_stored,
 )
+from tests.support.watching import mend_guard, spoil_guard
 from tests.web.conftest import ListChanges
 
 HALF: Json = {"after_seconds": 0, "changes": {"enabled": True, "rollout_percentage": 50}}
@@ -37,9 +45,10 @@ def people(first: int, last: int) -> Sequence[str]:
     return [f"u-{number}" for number in range(first, last)]
 
 
-async def begin(caller: Caller, flag: Json, *guards: Json, **values: Any) -> Json:
-    """Create a release at 50 %, and wait until its first step is applied."""
-    release = await create_release(caller, flag, HALF, LATER, guards=list(guards), **values)
+async def begin(caller: Caller, flag: Json, *guards: Json, percentage: int = 50, **values: Any) -> Json:
+    """Create a release at 50 %, or at another percentage, and wait until its first step is applied."""
+    first = {**HALF, "changes": {"enabled": True, "rollout_percentage": percentage}}
+    release = await create_release(caller, flag, first, LATER, guards=list(guards), **values)
     begun = await until_step(caller, release, 0)
     await until_served(caller, flag)
     return begun
@@ -74,7 +83,8 @@ async def test_a_flag_that_hurts_is_turned_off_and_everybody_is_told_why(
     assert alarm["evidence"] >= 20
     assert stopped["reason"] == alarm["words"]
     assert alarm["words"].startswith("Checkout errors: ")
-    assert f"of {len(treated):,} users with the flag" in alarm["words"]
+    assert alarm["words"].startswith("Checkout errors: 100 % with the flag and ")
+    assert f"Of 60 users, {len(treated) + 1} had it." in alarm["words"]
     assert "and the threshold is 20." in alarm["words"]
     changes = [each for each in await list_changes() if (each["release"] or {}).get("guard")]
     assert [each["action"] for each in changes] == ["flag.toggled", "release.stopped"]
@@ -149,22 +159,26 @@ async def test_fewer_of_what_is_wanted_is_harm(ada: Caller, project: Json, flag:
     release = await begin(ada, flag, {"metric": "purchases", "action": "turn_off"})
     _, control = await expose(ada, project, people(0, 80))
     await send_events(ada, project["sdk_key"], *({"metric": "purchases", "user_id": user} for user in control))
-    assert (await until_state(ada, release, "stopped"))["reason"].startswith("Purchases: 0 of ")
+    assert (await until_state(ada, release, "stopped"))["reason"].startswith("Purchases: 0 % with ")
 
 
 @pytest.mark.both_databases
-async def test_an_event_counts_once_for_a_user_and_only_after_the_exposure(
+async def test_an_event_counts_once_for_a_user_and_at_most_a_minute_before_the_exposure(
     flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json
 ) -> None:
     assert metric
     release = await begin(ada, flag, TURN_OFF)
     sdk_key = project["sdk_key"]
-    await send_events(ada, sdk_key, *errors(["early", "stranger"]))
+    at = format_moment(datetime.now(UTC) - timedelta(seconds=70))
+    early = [{**each, "at": at} for each in errors(["early"])]
+    await send_events(ada, sdk_key, *early, *errors(["stranger"]))
     await until_stored(flagstaff)
     await evaluate_users(ada, sdk_key, ["early", "ada"], "new-checkout")
     await send_events(ada, sdk_key, *errors(["ada"] * 3))
     results = await until_results(ada, release, lambda found: counted(found, "errors") == 1)
     assert (results["users"], sum(arm["users"] for arm in results["metrics"][0]["arms"])) == (2, 2)
+    await send_events(ada, sdk_key, *early)  # now it is known that its time is wrong
+    await until_results(ada, release, lambda found: found["untimely_events"] > results["untimely_events"])
     await send_events(ada, sdk_key, *errors(["early"]))
     await until_results(ada, release, lambda found: counted(found, "errors") == 2)
 
@@ -307,8 +321,12 @@ async def test_the_users_of_a_release_are_exported_with_what_they_did(
     answer = await ada.get(f"{release_path(release)}/users.csv")
     head, *lines = answer.text.splitlines()
     assert head == "user,first_step,step,arm,exposed_at,errors_events,errors_total"
-    assert [line.split(",")[0] for line in lines] == ["'=evil()", "u-1"]
+    assert [line.split(",")[0] for line in lines] == ["=evil()", "u-1"]
     assert [line.split(",")[5] for line in lines] == ["0", "1"]
+    assert [line.split(",")[6] for line in lines] == ["0", "0"]
+    for_spreadsheets = await ada.get(f"{release_path(release)}/users.csv?form=spreadsheet")
+    assert [line.split(",")[0] for line in for_spreadsheets.text.splitlines()[1:]] == ["'=evil()", "u-1"]
+    assert (await ada.get(f"{release_path(release)}/users.csv?form=excel")).status_code == 400
 
 
 async def test_an_identifier_that_no_text_can_hold_is_counted_as_unknown_and_stops_no_release(
@@ -326,6 +344,21 @@ async def test_an_identifier_that_no_text_can_hold_is_counted_as_unknown_and_sto
     await until_results(ada, other, lambda found: found["users"] == 1)
     await evaluate_users(ada, project["sdk_key"], ["grace"], "new-checkout")
     await until_results(ada, other, lambda found: found["users"] == 2)
+
+
+@pytest.mark.both_databases
+async def test_an_identifier_that_is_too_long_for_an_index_is_counted_as_unknown_and_stops_no_release(
+    ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    assert metric
+    release = await begin(ada, flag, TURN_OFF)
+    generator = random.Random(3)  # what is random cannot be compressed
+    long = "".join(chr(generator.randrange(0x4E00, 0x9FFF)) for _ in range(1024))
+    await evaluate_users(ada, project["sdk_key"], [long, "grace"], "new-checkout")
+    await send_events(ada, project["sdk_key"], *errors([long, "grace"]))
+    results = await until_results(ada, release, lambda found: counted(found, "errors") == 1)
+    assert (results["users"], results["without_identifier"]) == (1, 1)
+    assert results["failing_since"] is None
 
 
 @pytest.mark.both_databases
@@ -355,8 +388,47 @@ async def test_a_change_of_how_users_are_divided_pauses_a_release_that_watches(
     await ada.put(flag_path(flag), json={"rollout_percentage": 20})
     paused = await until_state(ada, release, "paused")
     assert paused["reason"] == "ada@example.com changed rollout_percentage, which this release changes too."
+    assert paused["applied"][-1]["arms"] == [{"name": "off", "share": 0.8}, {"name": "on", "share": 0.2}]
     resumed = (await ada.post(f"{release_path(release)}/resume")).json()
-    assert resumed["applied"][-1]["arms"] == [{"name": "off", "share": 0.8}, {"name": "on", "share": 0.2}]
+    assert resumed["applied"] == paused["applied"]
+
+
+async def until_share(caller: Caller, release: Json, share: float) -> Json:
+    """Wait until the share of the users with the flag that is watched is this one, and return the release."""
+    return await until(
+        partial(read_release, caller, release), lambda found: found["applied"][-1]["arms"][1]["share"] == share
+    )
+
+
+@pytest.mark.both_databases
+async def test_guards_go_on_watching_through_edits_by_hand_and_pauses(
+    ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    assert metric
+    release = await begin(ada, flag, TURN_OFF, percentage=20)
+    await expose(ada, project, people(0, 20))
+    for percentage in (30, 50):
+        await ada.put(flag_path(flag), json={"rollout_percentage": percentage})
+        paused = await until_share(ada, release, percentage / 100)
+        assert paused["state"] == "paused"
+    treated, _ = await expose(ada, project, people(100, 160))
+    await send_events(ada, project["sdk_key"], *errors(treated))
+    await until_state(ada, release, "stopped")
+    assert not (await ada.get(flag_path(flag))).json()["enabled"]
+
+
+async def test_another_bucketing_key_is_another_way_to_divide_users(ada: Caller, flag: Json, metric: Json) -> None:
+    assert metric
+    release = await begin(ada, flag, {**TURN_OFF, "action": "notify"})
+    for place, key in enumerate(("winter", "spring"), 2):
+        await ada.put(flag_path(flag), json={"bucketing_key": key})
+        paused = await until(
+            partial(read_release, ada, release), lambda found, many=place: len(found["applied"]) == many
+        )
+        assert paused["state"] == "paused"
+        assert paused["applied"][-1]["arms"] == release["applied"][0]["arms"]
+    resumed = (await ada.post(f"{release_path(release)}/resume")).json()
+    assert resumed["applied"] == paused["applied"]
 
 
 async def test_without_events_or_users_there_are_results_that_say_so(ada: Caller, flag: Json, metric: Json) -> None:
@@ -366,3 +438,238 @@ async def test_without_events_or_users_there_are_results_that_say_so(ada: Caller
     assert (results["users"], results["steps"], results["chart"]) == (0, [], [])
     assert results["metrics"][0]["words"] == "Checkout errors: there are no users of both groups to compare yet."
     assert not results["split"]["is_wrong"]
+
+
+async def rule_at(ada: Caller, flag: Json, percentage: int) -> Json:
+    conditions = [{"attribute": "plan", "operator": "in", "values": ["beta"]}]
+    body = {"rule_type": "attributes", "conditions": conditions, "rollout_percentage": percentage}
+    return created(await ada.post(f"{flag_path(flag)}/rules", json=body))
+
+
+@pytest.mark.both_databases
+async def test_a_rule_with_a_percentage_does_not_make_a_harmless_flag_look_harmful(
+    flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    """Of users whom the rule could decide, only those with high buckets reach the rollout, so few of them have it."""
+    assert metric
+    await rule_at(ada, flag, 30)
+    release = await begin(ada, flag, TURN_OFF)
+    beta = people(0, 250)
+    for user in beta:
+        context = {"user_id": user, "custom_attributes": {"plan": "beta"}}
+        assert (await ada.evaluate(project["sdk_key"], context=context)).status_code == 200
+    await evaluate_users(ada, project["sdk_key"], people(250, 300), "new-checkout")
+    await send_events(ada, project["sdk_key"], *errors(beta))  # they always have it, with the flag or without
+    await until_stored(flagstaff)
+    results = await until_results(ada, release, lambda found: found["users"] == 300)
+    (step,) = results["steps"]
+    assert [arm["share"] for arm in step["arms"]] == [pytest.approx(50 / 70), pytest.approx(20 / 70)]
+    assert results["left_out_by_rules"] > 0
+    assert results["left_out_by_buckets"] > 0
+    assert results["metrics"][0]["evidence"] < 20
+    assert results["split"]["evidence"] < 100
+    assert (await read_release(ada, release))["state"] == "running"
+    await rule_at(ada, flag, 80)  # from now on, fewer can be compared
+    await evaluate_users(ada, project["sdk_key"], people(300, 340), "new-checkout")
+    results = await until_results(ada, release, lambda found: found["users"] == 340)
+    assert [[round(arm["share"], 4) for arm in each["arms"]] for each in results["steps"]] == [
+        [round(50 / 70, 4), round(20 / 70, 4)],
+        [0.6, 0.4],
+    ]
+
+
+@pytest.mark.both_databases
+async def test_a_prerequisite_with_the_same_bucketing_key_does_not_make_the_split_wrong(
+    flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    assert metric
+    shared = {"bucketing_key": "shared", "enabled": True}
+    base = created(
+        await ada.post(
+            f"{flag_path(flag).rpartition('/')[0]}",
+            json={"name": "Base", "key": "base", "rollout_percentage": 50, **shared},
+        )
+    )
+    answer = await ada.put(flag_path(flag), json={**shared, "prerequisites": [{"flag_key": base["key"]}]})
+    assert answer.status_code == 200, answer.text
+    release = await begin(ada, flag, TURN_OFF, percentage=20)
+    await evaluate_users(ada, project["sdk_key"], people(0, 300), "new-checkout")
+    await until_stored(flagstaff)
+    results = await until_results(ada, release, lambda found: found["users"] > 130)
+    assert [arm["share"] for arm in results["steps"][0]["arms"]] == [0.6, 0.4]
+    assert results["split"]["evidence"] < 1
+
+
+@pytest.mark.both_databases
+async def test_a_step_that_hurts_users_who_were_seen_before_is_found(
+    flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json
+) -> None:
+    await create_metric(ada, project, key="latency", name="Latency", kind="value", better="down", unit="ms")
+    guard = {"metric": "latency", "action": "turn_off"}
+    thirty = {"after_seconds": 0, "changes": {"enabled": True, "rollout_percentage": 30}}
+    half = {"after_seconds": 0, "changes": {"rollout_percentage": 50}, "least_users": 700}
+    release = await create_release(ada, flag, thirty, half, guards=[guard])
+    await until_step(ada, release, 0)
+    await until_served(ada, flag)
+    users = people(0, 700)
+    first = await evaluate_users(ada, project["sdk_key"], users, "new-checkout")
+    for start in range(0, 700, 100):
+        some = users[start : start + 100]
+        values = (
+            {"metric": "latency", "user_id": user, "value": 100 + number % 30} for number, user in enumerate(some)
+        )
+        await send_events(ada, project["sdk_key"], *values)
+    await until_step(ada, release, 1)
+    await until_served(ada, flag)
+    second = await evaluate_users(ada, project["sdk_key"], users, "new-checkout")
+    assert sum(each["enabled"] for each in second.values()) > sum(each["enabled"] for each in first.values())
+    for start in range(0, 700, 100):
+        some = users[start : start + 100]
+        values = (
+            {"metric": "latency", "user_id": user, "value": (1000 if second[user]["enabled"] else 100) + number % 30}
+            for number, user in enumerate(some)
+        )
+        await send_events(ada, project["sdk_key"], *values)
+    stopped = await until_state(ada, release, "stopped")
+    assert stopped["reason"].startswith("Latency: the mean is ")
+
+
+def with_flag(first: int, last: int) -> list[str]:
+    """Return those of some users who have the flag at 50 %: whoever has a key can choose them."""
+    return [user for user in people(first, last) if bucket("new-checkout", user) < 50]
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize(("action", "state"), [("pause", "paused"), ("notify", "running"), ("turn_off", "stopped")])
+async def test_users_who_are_not_split_as_planned_do_not_silence_a_guard(
+    ada: Caller, project: Json, flag: Json, metric: Json, action: str, state: str
+) -> None:
+    assert metric
+    release = await begin(ada, flag, TURN_OFF, split_action=action)
+    assert release["split_action"] == action
+    await evaluate_users(ada, project["sdk_key"], with_flag(1000, 1250), "new-checkout")
+    found = await until(
+        lambda: read_release(ada, release), lambda found: any(each["metric"] is None for each in found["alarms"])
+    )
+    assert (found["state"], found["alarms"][0]["action"]) == (state, action)
+    assert (await ada.get(flag_path(flag))).json()["enabled"] is (action != "turn_off")
+    if action == "turn_off":
+        return
+    treated, control = await expose(ada, project, people(0, 150))
+    await send_events(ada, project["sdk_key"], *errors([*treated, control[0]]))
+    stopped = await until_state(ada, release, "stopped")
+    assert stopped["reason"].startswith("Checkout errors: ")
+    assert not (await ada.get(flag_path(flag))).json()["enabled"]
+
+
+@pytest.mark.both_databases
+async def test_with_a_wrong_split_a_guard_does_not_take_the_users_of_one_group_for_harm(
+    flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    """All users have errors, and most of them have the flag, because somebody has chosen them."""
+    assert metric
+    release = await begin(ada, flag, TURN_OFF, split_action="notify")
+    users = [*with_flag(1000, 1400), *people(0, 40)]
+    await evaluate_users(ada, project["sdk_key"], users, "new-checkout")
+    await send_events(ada, project["sdk_key"], *errors(users))
+    await until_stored(flagstaff)
+    results = await until_results(ada, release, lambda found: counted(found, "errors") == len(users))
+    assert results["split"]["is_wrong"]
+    assert results["metrics"][0]["evidence"] < 20
+    assert [each["standing"] for each in results["metrics"][0]["verdicts"]] == ["undecidable"]
+    assert (await read_release(ada, release))["state"] == "running"
+
+
+@pytest.mark.both_databases
+async def test_an_open_release_that_an_earlier_version_has_counted_is_counted_again(
+    flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    assert metric
+    release = await begin(ada, flag, {**TURN_OFF, "action": "notify"})
+    users = people(0, 60)
+    await evaluate_users(ada, project["sdk_key"], users, "new-checkout")
+    await send_events(ada, project["sdk_key"], *errors(users))
+    await until_stored(flagstaff)
+    before = await until_results(ada, release, lambda found: counted(found, "errors") == 60)
+    async with flagstaff.database.write_history() as connection:
+        for table in (tables.counted_releases, tables.step_exposures, tables.step_events):
+            await connection.execute(table.delete())
+    await evaluate_users(ada, project["sdk_key"], ["u-0"], "new-checkout")
+    again = await until_results(ada, release, lambda found: counted(found, "errors") == 60)
+    assert again["metrics"][0]["evidence"] == before["metrics"][0]["evidence"]
+    assert again["steps"] == before["steps"]
+
+
+@pytest.mark.both_databases
+async def test_counted_again_nobody_is_compared_from_before_what_cut_the_buckets_was_removed(
+    flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    assert metric
+    rule = await rule_at(ada, flag, 30)
+    release = await begin(ada, flag, TURN_OFF)
+    users = people(0, 60)
+    for user in users:
+        context = {"user_id": user, "custom_attributes": {"plan": "beta"}}
+        assert (await ada.evaluate(project["sdk_key"], context=context)).status_code == 200
+    await until_stored(flagstaff)
+    before = await until_results(ada, release, lambda found: found["users"] == 60)
+    assert before["left_out_by_buckets"] == 0
+    assert (await ada.delete(f"{flag_path(flag)}/rules/{rule['id']}")).status_code == 204
+    async with flagstaff.database.transaction() as transaction:  # steps begin by its clock
+        deleted = tables.changes.update().where(tables.changes.c.action == "rule.deleted")
+        await transaction.connection.execute(deleted.values(at=datetime.now(UTC)))
+    async with flagstaff.database.write_history() as connection:
+        for table in (tables.counted_releases, tables.step_exposures, tables.step_events):
+            await connection.execute(table.delete())
+    await evaluate_users(ada, project["sdk_key"], ["u-60"], "new-checkout")
+    again = await until_results(ada, release, lambda found: found["users"] == 61)
+    assert again["left_out_by_buckets"] + again["left_out_by_rules"] == 61
+    assert again["left_out_by_rules"] == before["left_out_by_rules"]
+
+
+@pytest.mark.both_databases
+async def test_a_guard_that_cannot_be_judged_keeps_no_other_from_acting_and_the_results_say_so(
+    flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    assert metric
+    await create_metric(ada, project, key="refunds", name="Refunds")
+    release = await begin(ada, flag, TURN_OFF, {"metric": "refunds", "action": "notify"})
+    treated, _ = await expose(ada, project, people(0, 60))
+    await until_results(ada, release, lambda found: found["users"] == 60)
+    await spoil_guard(flagstaff.database, UUID(release["id"]))
+    await evaluate_users(ada, project["sdk_key"], ["another"], "new-checkout")
+    failing = await until_results(ada, release, lambda found: found["failing_since"] is not None)
+    assert failing["next_step_waits_for"] == "counting"
+    unknown, known = failing["metrics"]
+    assert unknown["words"] == NOT_JUDGED != known["words"]
+
+    await send_events(ada, project["sdk_key"], *[{**each, "metric": "refunds"} for each in errors(treated)])
+    alarmed = await until(partial(read_release, ada, release), lambda found: bool(found["alarms"]))
+    assert [each["metric"] for each in alarmed["alarms"]] == ["refunds"]
+    assert (await ada.get(flag_path(flag))).json()["enabled"]
+
+    await mend_guard(flagstaff.database, UUID(release["id"]))
+    await send_events(ada, project["sdk_key"], *errors(treated))
+    await until_state(ada, release, "stopped")
+    await until_results(ada, release, lambda found: found["failing_since"] is None)
+
+
+@pytest.mark.both_databases
+async def test_the_next_step_of_a_release_that_cannot_be_counted_waits_and_the_results_say_since_when(
+    flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    assert metric
+    release = await begin(ada, flag, TURN_OFF)
+    treated, _ = await expose(ada, project, people(0, 4))
+    await send_events(ada, project["sdk_key"], *errors(treated))
+    await until_results(ada, release, lambda found: counted(found, "errors") == len(treated))
+    await until_stored(flagstaff)
+    segments = tables.event_segments
+    async with flagstaff.database.write_history() as connection:
+        stored = (await connection.execute(sa.select(segments))).mappings().first()
+        assert stored is not None
+        later = {name: value for name, value in stored.items() if name != "id"} | {"version": 99}
+        await connection.execute(segments.insert(), later)  # as a later release, which was taken back, has left it
+    await evaluate_users(ada, project["sdk_key"], ["another"], "new-checkout")
+    failing = await until_results(ada, release, lambda found: found["failing_since"] is not None)
+    assert (failing["users"], failing["next_step_waits_for"]) == (4, "counting")

@@ -2,13 +2,14 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
-from flagstaff.releases.runner import Runner
+from flagstaff.releases.runner import SKIPPED, Runner
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.releases import (
@@ -139,6 +140,22 @@ async def test_late_steps_are_skipped_if_the_release_says_so(flagstaff: Flagstaf
     assert not (await get_flag(ada, flag))["enabled"]
 
 
+async def test_a_late_step_that_is_skipped_does_not_enlarge_the_next_one_without_asking(
+    flagstaff: Flagstaff, ada: Caller, flag: Json
+) -> None:
+    ten, hundred = ({"changes": {"rollout_percentage": percentage}} for percentage in (10, 100))
+    release = await create_release(
+        ada, flag, {"at": soon(hours=1), **ten}, {"after_seconds": 0, **hundred}, when_late="skip"
+    )
+    await move_back(flagstaff, release, timedelta(hours=1, minutes=2))
+    paused = await until_state(ada, release, "paused")
+    assert paused["reason"] == SKIPPED.format(1)
+    assert (await get_flag(ada, flag))["rollout_percentage"] == 0
+    await ada.post(f"{release_path(release)}/resume")
+    await until_state(ada, release, "done")
+    assert (await get_flag(ada, flag))["rollout_percentage"] == 100
+
+
 async def move_back(flagstaff: Flagstaff, release: Json, by: timedelta) -> None:
     """Move the times of a release back, as if no instance had run since."""
     columns = tables.releases.c
@@ -154,6 +171,24 @@ async def move_back(flagstaff: Flagstaff, release: Json, by: timedelta) -> None:
     assert release["id"] == str(row.id)
 
 
+@pytest.mark.both_databases
+async def test_a_release_that_cannot_be_read_keeps_no_other_from_its_steps(
+    flagstaff: Flagstaff, ada: Caller, environment: Json
+) -> None:
+    flags = [await ada.create_flag(environment, key=key, enabled=False) for key in ("first", "second")]
+    at = soon(hours=1)
+    broken, sound = [await create_release(ada, flag, {"at": at, "changes": {"enabled": True}}) for flag in flags]
+    columns = tables.releases.c
+    due = {"at": soon(hours=-1), "changes": {"enabled": True}}
+    async with flagstaff.database.transaction() as transaction:
+        for release, steps in ((broken, [{"at": "in an hour"}]), (sound, [due])):
+            due_at = datetime.now(UTC) - timedelta(seconds=10 if release is sound else 20)
+            update = tables.releases.update().where(columns.id == UUID(release["id"]))
+            await transaction.connection.execute(update.values(steps=steps, due_at=due_at))
+    await until_state(ada, sound, "done")
+    assert not (await get_flag(ada, flags[0]))["enabled"]
+
+
 async def test_many_instances_apply_a_step_once(
     flagstaff: Flagstaff, ada: Caller, flag: Json, list_changes: ListChanges
 ) -> None:
@@ -163,6 +198,21 @@ async def test_many_instances_apply_a_step_once(
     while (await read_release(ada, release))["state"] != "done":
         await asyncio.gather(*(runner() for _ in range(5)))
     assert [each["action"] for each in await list_changes()].count("flag.updated") == 1
+
+
+async def test_a_release_whose_flag_is_off_is_not_resumed_before_that_is_on_again(ada: Caller, flag: Json) -> None:
+    half, everyone = ({"changes": {"rollout_percentage": percentage}} for percentage in (50, 100))
+    first = {"after_seconds": 0, "changes": {"enabled": True, **half["changes"]}}
+    release = await create_release(ada, flag, first, {"after_seconds": HOUR, **everyone})
+    await until_step(ada, release, 0)
+    await ada.post(f"{flag_path(flag)}/toggle")
+    paused = await until_state(ada, release, "paused")
+    refused = await ada.post(f"{release_path(release)}/resume")
+    assert refused.status_code == 409
+    assert "Turn it on first" in refused.json()["detail"]
+    assert await read_release(ada, release) == paused
+    await ada.post(f"{flag_path(flag)}/toggle")
+    assert (await ada.post(f"{release_path(release)}/resume")).json()["state"] == "running"
 
 
 async def test_turning_the_flag_off_by_hand_pauses_its_release(ada: Caller, flag: Json) -> None:

@@ -1,20 +1,33 @@
 """Thresholds of releases on request metrics: limits for sums that applications report, without users."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from flagstaff.history.store.request_metrics import add_measured
 from flagstaff.metrics.request_metrics import INFINITE, WHOLE, Measured, RequestKind, Sample
 from flagstaff.releases import releases_store
 from flagstaff.releases.releases import Release
-from flagstaff.releases.threshold_watch import ThresholdWatch
+from flagstaff.releases.threshold_watch import ActBeyond, ThresholdWatch
+from flagstaff.releases.watching import Watching
 from tests.support.api import Caller, Json, field_errors, flag_path
-from tests.support.releases import create_release, read_release, until, until_served, until_state, until_step
+from tests.support.releases import (
+    create_release,
+    read_release,
+    read_results,
+    release_path,
+    until,
+    until_served,
+    until_state,
+    until_step,
+)
 from tests.web.conftest import ListChanges
 
 NOW: Json = {"after_seconds": 0, "changes": {"enabled": True}}
@@ -56,6 +69,11 @@ async def grow_old(flagstaff: Flagstaff, release: Json, minutes: int) -> None:
             updated_at=found.updated_at + timedelta(microseconds=1),
         )
         await releases_store.update_release(transaction.connection, aged)
+
+
+def threshold_watch(flagstaff: Flagstaff, act: ActBeyond) -> ThresholdWatch:
+    """Another process that watches thresholds."""
+    return ThresholdWatch(flagstaff.database, act, Watching(flagstaff.database, lambda: datetime.now(UTC), monotonic))
 
 
 async def begin(caller: Caller, flag: Json, *thresholds: Json) -> Json:
@@ -170,7 +188,7 @@ async def test_several_thresholds_of_one_request_metric_act_each_once(
     async def act(_release: Release, place: int, value: float) -> None:
         acting.append((place, value))
 
-    await ThresholdWatch(flagstaff.database, act).watch()
+    await threshold_watch(flagstaff, act).watch()
     assert acting == []
     assert sorted(alarm["place"] for alarm in found["alarms"]) == [0, 1]
     assert found["state"] == "running"
@@ -197,8 +215,30 @@ async def test_a_threshold_that_fails_keeps_no_other_from_acting(flagstaff: Flag
         raise ValueError("Out of range float values are not JSON compliant")
 
     await grow_old(flagstaff, release, 5)
-    await ThresholdWatch(flagstaff.database, act).watch()
+    await threshold_watch(flagstaff, act).watch()
     assert acting == [0, 1]
+
+
+@pytest.mark.both_databases
+async def test_the_results_say_that_the_next_step_waits_for_a_threshold_that_cannot_be_read(
+    flagstaff: Flagstaff, ada: Caller, flag: Json
+) -> None:
+    await have_reported(flagstaff, flag, counted(1))
+    release = await begin(ada, flag, ERRORS)
+    await grow_old(flagstaff, release, 5)
+    assert (await read_results(ada, release))["next_step_waits_for"] is None
+
+    async def write_labels(labels: str) -> None:
+        async with flagstaff.database.write_history() as connection:
+            await connection.execute(tables.request_series.update().values(labels=labels))
+
+    await write_labels("{")
+    assert (await read_results(ada, release))["next_step_waits_for"] == "unreadable_threshold"
+    await write_labels(json.dumps(dict(CHECKOUT)))
+    assert (await read_results(ada, release))["next_step_waits_for"] is None
+    await ada.post(f"{release_path(release)}/cancel")
+    await write_labels("{")
+    assert (await read_results(ada, release))["next_step_waits_for"] is None
 
 
 @pytest.mark.both_databases

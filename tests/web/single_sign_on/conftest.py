@@ -26,7 +26,7 @@ def provider_process() -> Iterator[IdentityProvider]:
 @pytest.fixture
 async def provider(provider_process: IdentityProvider) -> IdentityProvider:
     """The provider without faults, with Ada as its only user."""
-    await provider_process.set(people={"ada": ADA}, claims={}, signing="good", hang=False, large=False)
+    await provider_process.set(people={"ada": ADA}, claims={}, nulls=[], signing="good", hang=False, large=False)
     return provider_process
 
 

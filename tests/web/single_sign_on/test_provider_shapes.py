@@ -94,6 +94,22 @@ async def test_people_sign_in_and_get_the_roles_of_their_groups(
     assert await role_of_ada(eve, project) == (None if name in WITHOUT_GROUPS else "editor")
 
 
+async def test_a_claim_that_is_null_is_read_from_the_userinfo(
+    provider: IdentityProvider, sign_in: SignIn, eve: Caller, project: Json
+) -> None:
+    nulls = ["email", "email_verified", "groups"]
+    await provider.set(people={"ada": {**VERIFIED, "groups": ["engineers"]}}, claims={}, nulls=nulls)
+    assert (await sign_in()).status_code == 200
+    assert await role_of_ada(eve, project) == "editor"
+
+
+async def test_every_group_counts(provider: IdentityProvider, sign_in: SignIn, eve: Caller, project: Json) -> None:
+    groups = [*(f"group {number}" for number in range(2_000)), "engineers"]
+    await provider.set(people={"ada": VERIFIED}, claims={**VERIFIED, "groups": groups})
+    assert (await sign_in()).status_code == 200
+    assert await role_of_ada(eve, project) == "editor"
+
+
 @pytest.mark.parametrize(
     "overage",
     [

@@ -202,14 +202,17 @@ BAD_CLAIMS: list[dict[str, Any]] = [
     {"exp": None},
     {"exp": "never"},
     {"exp": {}},
+    {"exp": True},
     {"iat": None},
     {"nonce": "another"},
     {"nonce": None},
     {"nonce": 5},
+    {"nonce": "\ud800"},  # half a character, which no encoding has
     {"sub": None},
     {"sub": ""},
     {"sub": 5},
     {"sub": "x" * 256},
+    {"sub": "\ud800", "email": "ada@acme.com", "email_verified": True},
     {"sub": "somebody else"},  # another person than the userinfo's
 ]
 

@@ -9,7 +9,7 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.identity.second_factors.second_factors import FAILURES_MAX
 from tests.support.api import Caller, field_errors
 from tests.support.clock import Clock
-from tests.support.sessions import PASSWORD
+from tests.support.sessions import PASSWORD, operated_accounts
 from tests.support.two_factor import TWO_FACTOR, App, answer_challenge, begin, challenge, enrol, log_in
 from tests.web.conftest import ListChanges
 
@@ -168,7 +168,7 @@ async def test_the_operator_removes_the_second_factors_of_an_account(
     ada: Caller, clock: Clock, client: Caller, flagstaff: Flagstaff, list_changes: ListChanges
 ) -> None:
     await enrol(ada, clock)
-    await flagstaff.identity.second_factors.reset(email="ADA@example.com")
+    await operated_accounts(flagstaff).remove_second_factors(email="ADA@example.com")
 
     assert (await log_in(client)).status_code == 200
     change = (await list_changes())[-1]

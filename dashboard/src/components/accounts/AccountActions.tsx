@@ -1,8 +1,15 @@
 /** The actions of an administrator on an account. Each needs a confirmation that says what ends and what stays. */
 
 import { Group } from "@mantine/core";
-import { type AdministeredAccount, type AccountUpdate, useUpdateAccount } from "../../api/administration";
+import { useNavigate } from "@tanstack/react-router";
+import {
+  type AdministeredAccount,
+  type AccountUpdate,
+  useDeleteAccount,
+  useUpdateAccount,
+} from "../../api/administration";
 import { useDialog } from "../../lib/hooks/useDialog";
+import { notifyDone } from "../../lib/notify";
 import { administration as texts } from "../../texts/administration";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
@@ -32,6 +39,7 @@ export function AccountActions({ account, isSelf }: Props) {
         heading={active ? texts.deactivateHeading : texts.reactivateHeading}
         text={active ? texts.deactivateText : texts.reactivateText}
       />
+      <Removal account={account} isSelf={isSelf} />
     </Group>
   );
 }
@@ -60,6 +68,32 @@ function Action({ account, isSelf, update, name, heading, text }: ActionProps) {
         consequence={text}
         action={name}
         of={{ projectId: "", id: account.id, resource: account }}
+        onConfirm={confirm}
+        {...confirmation.props}
+      />
+    </>
+  );
+}
+
+function Removal({ account, isSelf }: Props) {
+  const confirmation = useDialog();
+  const navigate = useNavigate();
+  const { mutateAsync } = useDeleteAccount(account.id);
+  const confirm = async (tag: string | null) => {
+    await mutateAsync(tag);
+    notifyDone(texts.removed(account.email));
+    await navigate({ to: "/admin/accounts" });
+  };
+  return (
+    <>
+      <GuardedButton variant="default" refusal={isSelf ? texts.removeSelf : null} onClick={confirmation.open}>
+        {texts.remove}
+      </GuardedButton>
+      <ConfirmDialog
+        title={texts.removeHeading(account.email)}
+        consequence={texts.removeText}
+        action={texts.remove}
+        name={account.email}
         onConfirm={confirm}
         {...confirmation.props}
       />

@@ -12,6 +12,7 @@ import {
 import { notifyRefused } from "../../lib/notify";
 import { notifications as texts } from "../../texts/notifications";
 import { UnverifiedAddress } from "./UnverifiedAddress";
+import { Given } from "../shared/Given";
 import classes from "../shared/ListRows.module.css";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
@@ -71,7 +72,9 @@ function ProjectRow({ settings }: { settings: Notifications }) {
   return (
     <li className={classes.row}>
       <div className={classes.label}>
-        <span className={classes.name}>{settings.project}</span>
+        <span className={classes.name}>
+          <Given text={settings.project} />
+        </span>
       </div>
       {KINDS.map((kind) => (
         <Checkbox

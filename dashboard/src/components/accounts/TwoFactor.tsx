@@ -9,6 +9,7 @@ import { useDialog } from "../../lib/hooks/useDialog";
 import { twoFactor as texts } from "../../texts/twoFactor";
 import { CurrentPasswordForm } from "./CurrentPasswordForm";
 import { FactorDialog, type OnChanged } from "./FactorDialog";
+import { Given } from "../shared/Given";
 import { IconAlert } from "../shared/icons";
 import classes from "../shared/ListRows.module.css";
 import { RowsSkeleton } from "../shared/PageSkeleton";
@@ -66,7 +67,9 @@ function Row({ name, detail, children }: RowProps) {
   return (
     <li className={classes.row}>
       <div className={classes.label}>
-        <span className={classes.name}>{name}</span>
+        <span className={classes.name}>
+          <Given text={name} />
+        </span>
         <span className={classes.details}>{detail}</span>
       </div>
       {children}

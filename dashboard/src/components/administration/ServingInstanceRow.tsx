@@ -43,6 +43,7 @@ export function ServingInstanceRow({ instance }: { instance: ServingInstance }) 
 }
 
 function stateInWords({ lease }: ServingInstance, trouble: Trouble | null): string {
+  if (trouble === "otherKey") return texts.otherKeyTag;
   if (trouble === "behind") return texts.behindTag;
   if (trouble === "busy") return texts.busyTag;
   return texts.states[lease.state];

@@ -21,6 +21,7 @@ const instance: ServingInstance = {
   change: 7,
   changes_behind: 0,
   seconds_behind: 0,
+  same_secret_key: true,
   load,
 };
 
@@ -31,6 +32,8 @@ describe("the trouble of an instance", () => {
     ["none while it stops", { lease: { state: "leaving", expires_in_seconds: 1 } }, null],
     ["none of an earlier release, which says nothing", { load: null, seconds_behind: null, change: null }, null],
     ["a lapsed lease", { lease: { state: "lapsed", expires_in_seconds: -1 }, seconds_behind: 60 }, "lapsed"],
+    ["a key that differs", { same_secret_key: false, seconds_behind: 7 }, "otherKey"],
+    ["none if keys cannot be compared", { same_secret_key: null }, null],
     ["changes that it does not serve", { changes_behind: 1, seconds_behind: 7 }, "behind"],
     ["an event loop that is late", { load: { ...load, event_loop_lag_seconds: 0.6 } }, "busy"],
   ] as const)("is %s", (_, differs, expected) => {

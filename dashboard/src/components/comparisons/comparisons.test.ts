@@ -14,7 +14,7 @@ const RULE = {
 } as const;
 
 function environment(id: string) {
-  return { id, name: id, key: id, created_at: "2026-11-20T10:00:00Z", critical: false };
+  return { id, name: id, key: id, created_at: "2026-11-20T10:00:00Z", critical: false, history_retention_days: null };
 }
 
 function alteration(action: string, fields: CopyAlteration["fields"] = []): CopyAlteration {
@@ -24,9 +24,12 @@ function alteration(action: string, fields: CopyAlteration["fields"] = []): Copy
 test("the target is a less critical environment unless others are chosen", () => {
   const [a, b, c] = [environment("a"), environment("b"), environment("c")];
   const all = [a, b, c];
-  const live = { ...b, critical: true };
+  const live = { ...b, critical: true, history_retention_days: null };
   expect(chosenPair([a, live, c], {})).toEqual({ origin: live, target: a });
-  expect(chosenPair([live, { ...c, critical: true }, a], {})).toEqual({ origin: live, target: a });
+  expect(chosenPair([live, { ...c, critical: true, history_retention_days: null }, a], {})).toEqual({
+    origin: live,
+    target: a,
+  });
   expect(chosenPair([a, live], { to: "b" })).toEqual({ origin: a, target: live });
   expect(chosenPair(all, {})).toEqual({ origin: a, target: b });
   expect(chosenPair(all, { from: "c" })).toEqual({ origin: c, target: a });

@@ -25,7 +25,7 @@ export const NEW_TOKEN: TokenDraft = {
 export const GROUPS = {
   project: ["project:read", "project:write", "project:delete", "environments:write", "segments:write"],
   flags: ["flags:read", "flags:write", "flags:toggle", "rules:write"],
-  history: ["evaluations:read", "audit:read", "comments:write", "comments:moderate"],
+  history: ["evaluations:read", "users:export", "users:erase", "audit:read", "comments:write", "comments:moderate"],
   key: ["keys:read", "keys:rotate"],
   webhooks: ["webhooks:read", "webhooks:write"],
   team: ["members:read", "members:write", "owners:write", "tokens:read", "tokens:write"],

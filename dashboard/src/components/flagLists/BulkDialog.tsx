@@ -13,6 +13,7 @@ import type { DialogProps } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
 import { bulk as texts } from "../../texts/bulk";
 import { Form } from "../shared/Form";
+import { Given } from "../shared/Given";
 import { Refusal } from "../shared/Refusal";
 import { offerUndo } from "../shared/UndoMessage";
 import { TurnedOnUsers } from "../flags/TurnedOnUsers";
@@ -133,7 +134,7 @@ function Listed({ title, flags }: { title: string; flags: readonly Flag[] }) {
       <ul className={classes.list} tabIndex={0} aria-label={title}>
         {flags.map((flag) => (
           <li key={flag.id} className="break">
-            {flag.name} <code>{flag.key}</code>
+            <Given text={flag.name} /> <code>{flag.key}</code>
           </li>
         ))}
       </ul>

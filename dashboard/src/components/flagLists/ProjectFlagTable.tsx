@@ -12,6 +12,7 @@ import { projectFlags as texts } from "../../texts/projectFlags";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
 import { ProjectFlagCell } from "./ProjectFlagCell";
 import classes from "./ProjectFlagTable.module.css";
+import { Given } from "../shared/Given";
 
 /** With more, the columns are wider than the page, and the table scrolls within itself. */
 const MOST_THAT_FIT = 5;
@@ -75,7 +76,7 @@ function RowHead({ projectId, environments, row }: Omit<Props, "rows"> & { reado
           params={{ projectId, environmentId: first.environment_id, flagId: first.id }}
           className={classes.name}
         >
-          {first.name}
+          <Given text={first.name} />
         </Link>
       )}
       <code className={classes.key}>{row.key}</code>

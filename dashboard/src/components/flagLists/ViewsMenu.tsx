@@ -11,6 +11,7 @@ import { useHere } from "../../lib/hooks/useHere";
 import { currentView, isSameSearch, maySaveViews } from "./views";
 import { flagList } from "../../texts/flagList";
 import { views as texts } from "../../texts/views";
+import { Given } from "../shared/Given";
 import { IconCheck, IconSelector } from "../shared/icons";
 import { lateDialog } from "../shared/lateDialog";
 import { MenuFocus } from "../shared/MenuFocus";
@@ -73,7 +74,7 @@ export function ViewsMenu({ projectId, search, onChange }: Props) {
               rightSection={view.id === current?.id && <IconCheck size={14} />}
               onClick={() => onChange(view.search)}
             >
-              {view.name}
+              <Given text={view.name} />
             </Menu.Item>
           ))}
           {maySaveViews(own) && (

@@ -38,6 +38,8 @@ const summary: Summary = {
   since: "2026-11-20T10:00:00.000000Z",
   until: "2026-11-20T12:00:00.000000Z",
   interval: "1h",
+  predecessors: [],
+  tz: "UTC",
   flags: { a: [{ start: "2026-11-20T11:00:00.000000Z", on: 3, off: 1, reasons: {}, off_reasons: [] }] },
 };
 const rows = rowsOf(

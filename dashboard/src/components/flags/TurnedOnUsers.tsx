@@ -11,6 +11,7 @@ import { useEnvironments } from "../../lib/hooks/useHere";
 import { impact as texts } from "../../texts/impact";
 import { turnOn } from "../../texts/turnOn";
 import classes from "../flagLists/SelectionBar.module.css";
+import { Given } from "../shared/Given";
 
 export function TurnedOnUsers({ flags }: { flags: readonly TurnedOn[] }) {
   const { data } = useQuery(turnedOnQuery(useQueryClient(), flags));
@@ -25,7 +26,7 @@ export function TurnedOnUsers({ flags }: { flags: readonly TurnedOn[] }) {
         <ul className={classes.list} tabIndex={0} aria-label={turnOn.users}>
           {data.map((each) => (
             <li key={each.name} className="break">
-              {each.name}: {inWords(each)}
+              <Given text={each.name} />: {inWords(each)}
             </li>
           ))}
           {left > 0 && <li>{turnOn.moreNotCounted(left)}</li>}

@@ -24,15 +24,20 @@ const HEIGHT = 132;
 const LABELS = 6;
 
 export function Bars({ chart, scale, height = HEIGHT, zooming, marks }: Props) {
-  const { parts, series, stepSeconds } = chart;
-  const starts = series[0]?.bars.map(({ start }) => start) ?? [];
-  const { pointed, chosen, handlers } = usePlot(starts, stepSeconds * 1000, zooming);
+  const { parts, series, zone, stepSeconds } = chart;
+  const own = series[0]?.bars ?? [];
+  const starts = own.map(({ start }) => start);
+  const { pointed, chosen, handlers } = usePlot(
+    starts,
+    own.map(({ end }) => end),
+    zooming,
+  );
   const help = useId();
   const most = mostOf(chart);
   const every = Math.max(1, Math.ceil(starts.length / LABELS));
   const wordsAt = (index: number) => spoken(chart, scale, index);
   const said = chosen
-    ? texts.chosen(inFull(starts[chosen[0]] ?? 0), inFull((starts[chosen[1]] ?? 0) + stepSeconds * 1000))
+    ? texts.chosen(inFull(own[chosen[0]]?.start ?? 0, zone), inFull(own[chosen[1]]?.end ?? 0, zone))
     : pointed === null
       ? undefined
       : wordsAt(pointed);
@@ -86,10 +91,13 @@ export function Bars({ chart, scale, height = HEIGHT, zooming, marks }: Props) {
       <div className={classes.axis} aria-hidden>
         {starts.map((start, index) => (
           <span key={start} className={classes.tick}>
-            {index % every === 0 && <span className={classes.label}>{axisLabel(start, stepSeconds)}</span>}
+            {index % every === 0 && <span className={classes.label}>{axisLabel(start, stepSeconds, zone)}</span>}
           </span>
         ))}
       </div>
+      <Text size="xs" c="dimmed">
+        {texts.zone(zone)}
+      </Text>
       <BarsTable chart={chart} scale={scale} />
     </figure>
   );
@@ -124,10 +132,10 @@ function Stack({ bar, parts, most, place }: StackProps) {
 }
 
 /** The values of all series at one bar. */
-function spoken({ parts, series }: Chart, scale: Scale, index: number): string {
+function spoken({ parts, series, zone }: Chart, scale: Scale, index: number): string {
   const [first, second] = series.map(({ name, bars }) => {
     const bar = bars[index];
-    return { name, when: bar ? inFull(bar.start) : "", words: bar ? inWords(bar, parts, scale) : texts.nothing };
+    return { name, when: bar ? inFull(bar.start, zone) : "", words: bar ? inWords(bar, parts, scale) : texts.nothing };
   });
   if (!first) return "";
   const own = texts.at(first.when, first.words);

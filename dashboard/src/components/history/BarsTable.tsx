@@ -7,15 +7,15 @@ import { inFull } from "../../lib/time";
 import { charts as texts } from "../../texts/charts";
 import { DataTable } from "../shared/DataTable";
 
-export function BarsTable({ chart: { parts, series }, scale }: { chart: Chart; scale: Scale }) {
+export function BarsTable({ chart: { parts, series, zone }, scale }: { chart: Chart; scale: Scale }) {
   const bars = series[0]?.bars ?? [];
   const shown = [...bars.keys()].filter((index) => series.some((each) => (each.bars[index]?.total ?? 0) > 0));
   return (
     <VisuallyHidden>
       <DataTable
-        caption={<caption>{texts.heading}</caption>}
+        caption={<caption>{texts.tableOf(zone)}</caption>}
         columns={[
-          { head: texts.time, cell: (index) => inFull(bars[index]?.start ?? 0) },
+          { head: texts.time, cell: (index) => inFull(bars[index]?.start ?? 0, zone) },
           ...series.map(({ name, bars: own }) => ({
             head: name,
             cell: (index: number) => {

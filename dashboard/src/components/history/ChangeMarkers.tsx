@@ -28,10 +28,10 @@ const WIDTH = 26; // a marker can be touched without touching the next one
 export function ChangeMarkers({ path, shown, chart, flagKey }: Props) {
   const { ref, width } = useElementSize();
   const [since, until] = [shown.since, shown.until].map((each) => new Date(each).toISOString());
-  const times = { since: since ?? "", until: until ?? "", interval: chart.interval };
+  const times = { since: since ?? "", until: until ?? "", interval: chart.interval, tz: chart.zone };
   const { data } = useQuery(changeSummaryQuery(path, times, flagKey));
   const bars = chart.series[0]?.bars ?? [];
-  const found = data ? markersOf(bars, chart.stepSeconds, data.intervals, Math.floor(width / WIDTH)) : [];
+  const found = data ? markersOf(bars, data.intervals, Math.floor(width / WIDTH)) : [];
   return (
     <div ref={ref} className={classes.markers}>
       {width > 0 && found.length > 0 && (
@@ -42,9 +42,9 @@ export function ChangeMarkers({ path, shown, chart, flagKey }: Props) {
                 to="/projects/$projectId/environments/$environmentId/changes"
                 params={{ projectId: path.project_id, environmentId: path.env_id }}
                 search={searchOf(marker, flagKey)}
-                title={inWords(marker)}
+                title={inWords(marker, chart.zone)}
               >
-                <VisuallyHidden>{inWords(marker)}</VisuallyHidden>
+                <VisuallyHidden>{inWords(marker, chart.zone)}</VisuallyHidden>
               </Link>
             </li>
           ))}
@@ -54,15 +54,15 @@ export function ChangeMarkers({ path, shown, chart, flagKey }: Props) {
   );
 }
 
-function inWords({ changes, newest, start, end }: Marker): string {
+function inWords({ changes, newest, start, end }: Marker, zone: string): string {
   return changes === 1
     ? texts.one(
         newest.actor_email ?? sentences.commandLine,
         sentences.verbs[newest.action] ?? newest.action,
         newest.flag_key,
-        inFull(newest.at),
+        inFull(newest.at, zone),
       )
-    : texts.many(changes, inFull(start), inFull(end));
+    : texts.many(changes, inFull(start, zone), inFull(end, zone));
 }
 
 /** The changes in the audit. Those of segments are in no environment, so a filter by one would leave them out. */

@@ -1,7 +1,8 @@
-/** The choices for a chart: its parts, what it is compared with, and its scale. The selection is in the URL. */
+/** The choices for a chart: its parts, what it is compared with, and its scale. The selection is in the URL, except for the time zone. */
 
 import { NativeSelect } from "@mantine/core";
 import type { Environment } from "../../api/client";
+import { chooseChartZone, zoneChoices } from "../../lib/charts/chartZone";
 import { type ChartView, comparisonOf, COMPARISONS, comparisonSearch, SCALES, SPLITS } from "./chartView";
 import type { HistorySearch } from "../../lib/search";
 import { charts as texts } from "../../texts/charts";
@@ -44,6 +45,13 @@ export function ChartChoices({ view, flagKey, others, onChoose }: Props) {
         value={view.scale}
         onChange={({ currentTarget: { value } }) => onChoose({ scale: value === "count" ? "" : value })}
         data={SCALES.map((value) => ({ value, label: texts.scales[value] }))}
+      />
+      <NativeSelect
+        size="xs"
+        label={texts.timeZone}
+        value={view.zone}
+        onChange={({ currentTarget: { value } }) => chooseChartZone(value)}
+        data={zoneChoices()}
       />
     </div>
   );

@@ -3,6 +3,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { flagEvaluationsOf } from "../../api/history";
+import { useChartZone } from "../../lib/charts/chartZone";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { filterOf } from "./historyFilter";
 import { type HistorySearch, toFlagPage, toHistorySearch } from "../../lib/search";
@@ -17,7 +18,7 @@ export default function FlagHistory({ search, ...place }: FlagPlace & { search: 
   const navigate = route.useNavigate();
   const params = route.useParams();
   const [live, setLive] = useState(false);
-  const filter = filterOf(search, "");
+  const filter = filterOf(search, "", useChartZone());
   const query = useHistoryPages(flagEvaluationsOf(place.path, filter), live && filter.span === null);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const onFilter = (next: HistorySearch) =>

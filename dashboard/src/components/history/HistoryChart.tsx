@@ -3,6 +3,7 @@
 import { Skeleton, Text } from "@mantine/core";
 import type { Flag } from "../../api/client";
 import { isEmpty, timeOf } from "./chartBars";
+import { useChartZone } from "../../lib/charts/chartZone";
 import { fitted, type Span, spanSearch, zoomedIn, zoomedOut } from "../../lib/charts/chartTimes";
 import { chartViewOf } from "./chartView";
 import type { HistorySearch } from "../../lib/search";
@@ -16,6 +17,7 @@ import { ChartChoices } from "./ChartChoices";
 import { ChartTools } from "./ChartTools";
 import classes from "./HistoryChart.module.css";
 import { PinButton } from "./PinButton";
+import { Predecessors } from "./Predecessors";
 import { Reasons } from "./Reasons";
 
 export interface HistoryChartProps {
@@ -33,8 +35,10 @@ export interface HistoryChartProps {
 export function HistoryChart({ here, search, onChange, flagKey, flag, isOfAll }: HistoryChartProps) {
   const { path, environment } = here;
   const environments = useEnvironments();
-  const view = chartViewOf(search, { here: environment.id, environments, flagKey });
-  const { chart, loadedAt, error, retry } = useHistoryChart(path, environment, flagKey, view);
+  const zone = useChartZone();
+  const view = chartViewOf(search, { here: environment.id, environments, flagKey, zone });
+  const flagId = flag?.id === search.id ? "" : (search.id ?? "");
+  const { chart, predecessors, loadedAt, error, retry } = useHistoryChart(path, environment, { flagKey, flagId }, view);
   if (!chart && error) {
     return (
       <div className={classes.panel}>
@@ -77,6 +81,12 @@ export function HistoryChart({ here, search, onChange, flagKey, flag, isOfAll }:
           {texts.ofAll}
         </Text>
       )}
+      {flagId !== "" && (
+        <Text size="xs" c="dimmed" mb="xs">
+          {texts.ofDeleted(flagKey)}
+        </Text>
+      )}
+      <Predecessors predecessors={predecessors} search={search} zone={chart.zone} />
       {isEmpty(chart) ? (
         <Text c="dimmed" py="lg">
           {texts.none}

@@ -2,8 +2,8 @@
 
 import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
 import type { EnvironmentPath, Flag } from "../../api/client";
-import type { Span } from "../../lib/charts/chartTimes";
-import { filterOf } from "./historyFilter";
+import { type Span, spanOf } from "../../lib/charts/chartTimes";
+import { useChartZone } from "../../lib/charts/chartZone";
 import { PERIODS } from "../../lib/charts/periods";
 import { ANSWERS, type HistorySearch } from "../../lib/search";
 import { inFull } from "../../lib/time";
@@ -34,7 +34,8 @@ const OF_A_FLAG = { answer: "any", variant: "", rule: "" };
 export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys, flag }: Props) {
   const choose = (part: Readonly<Partial<Record<keyof HistorySearch, string>>>) =>
     onChange({ ...search, ...part } as HistorySearch);
-  const { span } = filterOf(search, "");
+  const span = spanOf(search);
+  const zone = useChartZone();
   const needsFlag = flagKeys !== undefined && !search.flag;
   return (
     <search className={classes.filters}>
@@ -63,7 +64,7 @@ export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys,
         value={span ? SPAN : (search.period ?? "day")}
         onChange={(event) => choose({ period: event.currentTarget.value, at: "", since: "", until: "" })}
         data={[
-          ...(span ? [{ value: SPAN, label: spanInWords(span, search.at) }] : []),
+          ...(span ? [{ value: SPAN, label: spanInWords(span, search.at, zone) }] : []),
           ...PERIODS.map((value) => ({ value, label: historyPage.periods[value] })),
         ]}
       />
@@ -80,8 +81,8 @@ export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys,
   );
 }
 
-function spanInWords({ since, until }: Span, at: string | undefined): string {
-  return at ? texts.around(inFull(at)) : charts.between(inFull(since), inFull(until));
+function spanInWords({ since, until }: Span, at: string | undefined, zone: string): string {
+  return at ? texts.around(inFull(at, zone)) : charts.between(inFull(since, zone), inFull(until, zone));
 }
 
 interface TypedFilterProps {

@@ -7,6 +7,7 @@ import { rulesQuery } from "../../api/rules";
 import { ruleInWords } from "../../lib/audience";
 import { recordsRules } from "./historyFilter";
 import type { HistorySearch } from "../../lib/search";
+import { t } from "../../texts";
 import { historyPage } from "../../texts/historyPage";
 
 interface Props {
@@ -38,7 +39,7 @@ export function OutcomeFilters({ path, flag, search: { variant = "", rule = "" }
           disabled={!isRecorded}
           title={isRecorded ? undefined : historyPage.ruleNotRecorded}
           onChange={(event) => onChoose({ rule: event.currentTarget.value })}
-          data={[{ value: "", label: historyPage.ruleAny }, ...withChosen(known, rule, historyPage.ruleGone(rule))]}
+          data={[{ value: "", label: historyPage.ruleAny }, ...withChosen(known, rule, t.history.ruleGone(rule))]}
         />
       )}
     </>

@@ -3,6 +3,7 @@
 import { Skeleton, Text } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import type { PinnedChart } from "../../api/pinnedCharts";
+import { useChartZone } from "../../lib/charts/chartZone";
 import { isEmpty } from "./chartBars";
 import { type ChartView, chartViewOf, searchOfPinned } from "./chartView";
 import { useDialog } from "../../lib/hooks/useDialog";
@@ -11,6 +12,7 @@ import { useHistoryChart } from "./useHistoryChart";
 import { historyPage } from "../../texts/historyPage";
 import { charts, pins as texts } from "../../texts/charts";
 import { EditMenu } from "../shared/EditMenu";
+import { Given } from "../shared/Given";
 import { lateDialog } from "../shared/lateDialog";
 import { AnchorLink } from "../shared/links";
 import { LoadFailed } from "../shared/ProblemPage";
@@ -29,11 +31,12 @@ interface Props {
 
 export function PinnedChartCard({ chart: pinned, environment }: Props) {
   const environments = useEnvironments();
+  const zone = useChartZone();
   const path = { project_id: pinned.project_id, env_id: environment.id };
   const flagKey = pinned.flag_key ?? "";
   const search = searchOfPinned(pinned, environments);
-  const view = chartViewOf(search, { here: environment.id, environments, flagKey });
-  const { chart, error, retry } = useHistoryChart(path, environment, flagKey, view);
+  const view = chartViewOf(search, { here: environment.id, environments, flagKey, zone });
+  const { chart, error, retry } = useHistoryChart(path, environment, { flagKey }, view);
   const [renaming, removal] = [useDialog(), useDialog()];
   const place = { projectId: pinned.project_id, environmentId: environment.id };
   return (
@@ -48,7 +51,7 @@ export function PinnedChartCard({ chart: pinned, environment }: Props) {
               params={place}
               search={search}
             >
-              {pinned.name}
+              <Given text={pinned.name} />
             </AnchorLink>
           ) : (
             <AnchorLink
@@ -58,7 +61,7 @@ export function PinnedChartCard({ chart: pinned, environment }: Props) {
               params={{ ...place, flagId: pinned.flag_id }}
               search={{ ...search, tab: "history" }}
             >
-              {pinned.name}
+              <Given text={pinned.name} />
             </AnchorLink>
           )}
           <Text size="xs" c="dimmed" className="break">

@@ -2,13 +2,16 @@
 
 import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { FlagPath } from "../../api/client";
 import { usersQuery } from "../../api/distinctUsers";
 import type { DistinctUsers, Summary } from "../../api/history";
+import { rulesQuery } from "../../api/rules";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { utcDay } from "../../lib/time";
-import { accuracyInWords, daysOf, type UsersDay, usersInWords } from "./users";
+import { accuracyInWords, daysOf, type NamedUsers, usersByRule, usersByVariant, type UsersDay, usersInWords } from "./users"; // prettier-ignore
 import { t } from "../../texts";
 import { DataTable } from "../shared/DataTable";
+import { Given } from "../shared/Given";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import classes from "./Users.module.css";
@@ -20,12 +23,13 @@ export function Users({ path, flag }: Pick<FlagPlace, "path" | "flag">) {
       <Title order={2}>{t.users.heading}</Title>
       {!summary && error && <LoadFailed error={error} onRetry={refetch} />}
       {!summary && !error && <RowsSkeleton rows={4} />}
-      {summary && <Counts summary={summary} flagKey={flag.key} />}
+      {summary && <Counts summary={summary} flagKey={flag.key} path={path} />}
     </section>
   );
 }
 
-function Counts({ summary, flagKey }: { summary: Summary; flagKey: string }) {
+function Counts({ summary, flagKey, path }: { summary: Summary; flagKey: string; path: FlagPath }) {
+  const { data: rules = [] } = useQuery(rulesQuery(path));
   const days = daysOf(summary, flagKey);
   const all = summary.distinct_users ?? null;
   if (days.every(({ users }) => users?.on === 0 && users.off === 0)) {
@@ -43,6 +47,12 @@ function Counts({ summary, flagKey }: { summary: Summary; flagKey: string }) {
           : t.users.unknownAll(days.length)}
       </Text>
       <Table days={days} />
+      {all && (
+        <>
+          <NamedTable caption={t.users.byVariant} head={t.users.variant} rows={usersByVariant(all)} error={all.error} />
+          <NamedTable caption={t.users.byRule} head={t.users.rule} rows={usersByRule(all, rules)} error={all.error} />
+        </>
+      )}
       <Text size="xs" c="dimmed" mt="xs">
         {accuracyInWords([all, ...days.map(({ users }) => users)])} {t.users.note}
       </Text>
@@ -70,6 +80,30 @@ function Table({ days }: { days: readonly UsersDay[] }) {
       ]}
       rows={days}
       keyOf={({ start }) => start}
+    />
+  );
+}
+
+interface NamedProps {
+  readonly caption: string;
+  readonly head: string;
+  readonly rows: readonly NamedUsers[];
+  readonly error: number;
+}
+
+/** The users of all days together, by what they got. */
+function NamedTable({ caption, head, rows, error }: NamedProps) {
+  if (rows.length === 0) return null;
+  return (
+    <DataTable
+      className={`${classes.table} ${classes.named}`}
+      caption={<caption>{caption}</caption>}
+      columns={[
+        { head, cell: ({ name }) => <Given text={name} /> },
+        { head: t.users.heading, cell: ({ users }) => usersInWords(users, error) },
+      ]}
+      rows={rows}
+      keyOf={({ name }, place) => `${name} ${place}`}
     />
   );
 }

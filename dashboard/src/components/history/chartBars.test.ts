@@ -15,6 +15,8 @@ const summary = (intervals: ReturnType<typeof interval>[]): Summary => ({
   since: hour(8),
   until: hour(12),
   interval: "1h",
+  predecessors: [],
+  tz: "UTC",
   flags: { a: intervals },
 });
 const charted = (intervals: ReturnType<typeof interval>[]) => ({
@@ -128,5 +130,36 @@ describe("variants and reasons", () => {
     ]);
     expect(new Set(chart.parts.map(({ colour }) => colour.light)).size).toBe(6);
     expect(chart.series[0]?.bars[0]?.counts.at(-1)).toBe(5 + 4 + 3);
+  });
+});
+
+describe("days of a time zone", () => {
+  const day = (start: string, on: number) => ({ start, on, off: 0, reasons: {}, off_reasons: [] });
+  const ofBerlin: Summary = {
+    since: "2026-10-23T22:00:00.000000Z",
+    until: "2026-10-27T23:00:00.000000Z",
+    interval: "1d",
+    predecessors: [],
+    tz: "Europe/Berlin",
+    flags: { a: [day("2026-10-23T22:00:00.000000Z", 1), day("2026-10-25T23:00:00.000000Z", 2)] },
+  };
+
+  it("have a bar each, also where clocks are changed", () => {
+    const chart = chartOf({ summary: ofBerlin, flagKey: "a", withBefore: false }, results);
+    expect(chart.zone).toBe("Europe/Berlin");
+    expect(chart.series[0]?.bars.map(({ start, end, total }) => [(end - start) / 3_600_000, total])).toEqual([
+      [24, 1],
+      [25, 0],
+      [24, 2],
+      [24, 0],
+    ]);
+  });
+
+  it("are compared day by day", () => {
+    const chart = chartOf({ summary: ofBerlin, flagKey: "a", withBefore: true }, results);
+    expect(chart.series.map(({ bars }) => bars.map(({ total }) => total))).toEqual([
+      [2, 0],
+      [1, 0],
+    ]);
   });
 });

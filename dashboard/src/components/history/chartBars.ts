@@ -7,7 +7,7 @@ import { type Colour, COLOURS, OFF_COLOUR, ON_COLOUR } from "./chartColours";
 import type { Span } from "../../lib/charts/chartTimes";
 import type { Scale, Split } from "./chartView";
 import { secondsOf } from "../../lib/charts/periods";
-import { inTotal, type ReasonCount, reasonsOf } from "../../lib/charts/series";
+import { inTotal, type ReasonCount, reasonsOf, startsOf } from "../../lib/charts/series";
 
 /** A part of each bar, from the bottom to the top. */
 export interface Part {
@@ -20,6 +20,7 @@ export interface Part {
 
 export interface ChartBar {
   readonly start: number;
+  readonly end: number;
   /** In the order of the parts. */
   readonly counts: readonly number[];
   readonly total: number;
@@ -32,8 +33,10 @@ export interface Series {
 
 export interface Chart {
   readonly parts: readonly Part[];
-  /** Their bars stand side by side: as many, and each for the same length of time. */
+  /** Their bars stand side by side: as many, and each for about the same length of time. */
   readonly series: readonly Series[];
+  /** The time zone of the bars. */
+  readonly zone: string;
   readonly stepSeconds: number;
   /** The length of a bar, as the API has it. */
   readonly interval: string;
@@ -48,7 +51,8 @@ interface Other extends Charted {
 interface Named {
   readonly name: string;
   readonly intervals: readonly FlagInterval[];
-  readonly since: number;
+  /** The starts of its bars, and the end of the last. */
+  readonly bounds: readonly number[];
 }
 
 const MOST_PARTS = 5; // for which colours can be told apart; a sixth is for the others
@@ -69,37 +73,36 @@ export function chartOf(
 ): Chart {
   // An environment with many flags has longer bars, in which the other one is added up.
   const summaries = [summary, ...(other ? [other.summary] : [])].toSorted((a, b) => stepOf(b) - stepOf(a));
-  const { interval } = summaries[0] ?? summary;
-  const step = secondsOf(interval) * 1000;
-  const until = Math.ceil(Date.parse(summary.until) / step) * step;
-  const all = Math.ceil((until - Date.parse(summary.since)) / step);
-  const count = withBefore ? Math.floor(all / 2) : all;
-  const start = until - count * step;
+  const longest = summaries[0] ?? summary;
+  const all = [...startsOf(longest), Date.parse(longest.until)];
+  const count = withBefore ? Math.floor((all.length - 1) / 2) : all.length - 1;
+  const bounds = all.slice(-count - 1);
   const intervals = intervalsOf(summary, flagKey);
-  const compared: Named[] = [{ name, intervals, since: start }];
-  if (withBefore) compared.push({ name: texts.before, intervals, since: start - count * step });
-  if (other) compared.push({ name: other.name, intervals: intervalsOf(other.summary, other.flagKey), since: start });
-  const inside = compared.map((each) => ({ ...each, counted: countedIn(each, count, step, split) }));
+  const compared: Named[] = [{ name, intervals, bounds }];
+  if (withBefore) compared.push({ name: texts.before, intervals, bounds: all.slice(-2 * count - 1, -count) });
+  if (other) compared.push({ name: other.name, intervals: intervalsOf(other.summary, other.flagKey), bounds });
+  const inside = compared.map((each) => ({ ...each, counted: countedIn(each, split) }));
   const parts = partsOf(
     inside.flatMap(({ counted }) => counted),
     split,
   );
   return {
     parts,
-    series: inside.map(({ name: named, since: first, counted }) => ({
+    series: inside.map(({ name: named, bounds: own, counted }) => ({
       name: named,
-      bars: counted.map((counts, index) => barOf(first + index * step, counts, parts)),
+      bars: counted.map((counts, index) => barOf(own[index] ?? 0, own[index + 1] ?? 0, counts, parts)),
     })),
-    stepSeconds: step / 1000,
-    interval,
-    reasons: reasonsOf(intervals.filter((each) => Date.parse(each.start) >= start)),
+    zone: longest.tz,
+    stepSeconds: stepOf(longest),
+    interval: longest.interval,
+    reasons: reasonsOf(intervals.filter((each) => Date.parse(each.start) >= (bounds[0] ?? 0))),
   };
 }
 
 /** The time of the first series. */
-export function timeOf({ series, stepSeconds }: Chart): Span {
+export function timeOf({ series }: Chart): Span {
   const bars = series[0]?.bars ?? [];
-  return { since: bars[0]?.start ?? 0, until: (bars.at(-1)?.start ?? 0) + stepSeconds * 1000 };
+  return { since: bars[0]?.start ?? 0, until: bars.at(-1)?.end ?? 0 };
 }
 
 export function isEmpty({ series }: Chart): boolean {
@@ -108,10 +111,11 @@ export function isEmpty({ series }: Chart): boolean {
 
 type Counts = ReadonlyMap<string, number>;
 
-function countedIn({ intervals, since }: Named, count: number, step: number, split: Split): Counts[] {
-  const bars = Array.from({ length: count }, () => new Map<string, number>());
+function countedIn({ intervals, bounds }: Named, split: Split): Counts[] {
+  const bars = bounds.slice(1).map(() => new Map<string, number>());
   for (const each of intervals) {
-    const bar = bars[Math.floor((Date.parse(each.start) - since) / step)];
+    const start = Date.parse(each.start);
+    const bar = bars[bounds.findLastIndex((bound) => bound <= start)];
     if (bar) for (const [key, times] of countsOf(each, split)) bar.set(key, (bar.get(key) ?? 0) + times);
   }
   return bars;
@@ -152,14 +156,14 @@ function partsOf(all: readonly Counts[], split: Split): Part[] {
   return [...shown, ...rest, ...(split === "result" || (sums.get(ON) ?? 0) > 0 ? [on] : []), off];
 }
 
-function barOf(start: number, counts: Counts, parts: readonly Part[]): ChartBar {
+function barOf(start: number, end: number, counts: Counts, parts: readonly Part[]): ChartBar {
   const known = new Set(parts.map(({ key }) => key));
   const rest = [...counts].reduce(
     (sum, [key, count]) => (known.has(key) || !key.startsWith("=") ? sum : sum + count),
     0,
   );
   const found = parts.map(({ key }) => (key === REST ? rest : (counts.get(key) ?? 0)));
-  return { start, counts: found, total: found.reduce((sum, count) => sum + count, 0) };
+  return { start, end, counts: found, total: found.reduce((sum, count) => sum + count, 0) };
 }
 
 /** "30 on, 5 off"; in percent with their shares. Parts without evaluations are left out, except on and off. */

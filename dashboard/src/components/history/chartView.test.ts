@@ -5,12 +5,13 @@ import { chartViewOf, comparisonOf, comparisonSearch, searchOfPinned } from "./c
 import { toHistorySearch } from "../../lib/search";
 
 const environments = ["production", "staging", "before"].map((key) => ({ id: `id-${key}`, key })) as Environment[];
-const place = { here: "id-production", environments, flagKey: "checkout" };
+const place = { here: "id-production", environments, flagKey: "checkout", zone: "Europe/Berlin" };
 
 it("shows the results of the last day if nothing is chosen", () => {
   expect(chartViewOf({}, place)).toEqual({
     period: "day",
     span: null,
+    zone: "Europe/Berlin",
     split: "result",
     scale: "count",
     before: false,

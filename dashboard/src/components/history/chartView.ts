@@ -20,19 +20,25 @@ export interface ChartView extends ChartTime {
   readonly other: Environment | null;
 }
 
+interface ChartPlace {
+  /** The environment of the chart. */
+  readonly here: string;
+  readonly environments: readonly Environment[];
+  readonly flagKey: string;
+  readonly zone: string;
+}
+
 const BEFORE = "before";
 
-/** `here` is the environment of the chart; all flags together have only results. */
-export function chartViewOf(
-  search: HistorySearch,
-  { here, environments, flagKey }: { here: string; environments: readonly Environment[]; flagKey: string },
-): ChartView {
+/** All flags together have only results. */
+export function chartViewOf(search: HistorySearch, { here, environments, flagKey, zone }: ChartPlace): ChartView {
   const period = search.period ?? "day";
   const before = search.compare === BEFORE;
   const other = environments.find((each) => each.key === search.with && each.id !== here);
   return {
     period: period === "all" ? "week" : period,
     span: spanOf(search),
+    zone,
     split: SPLITS.find((each) => each === search.split && flagKey !== "") ?? "result",
     scale: SCALES.find((each) => each === search.scale) ?? "count",
     before,

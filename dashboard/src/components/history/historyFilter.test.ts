@@ -14,6 +14,6 @@ it("knows that rules are recorded only where users are not just looked up", () =
 });
 
 it("reads the variant and the rule from the URL", () => {
-  const filter = filterOf({ variant: "red", rule: "01a1fb68" }, "checkout");
+  const filter = filterOf({ variant: "red", rule: "01a1fb68" }, "checkout", "UTC");
   expect([filter.variant, filter.ruleId, filter.flagKey]).toEqual(["red", "01a1fb68", "checkout"]);
 });

@@ -5,16 +5,19 @@ import type { EvaluationFilter } from "../../api/history";
 import { spanOf } from "../../lib/charts/chartTimes";
 import type { HistorySearch } from "../../lib/search";
 
-export function filterOf(search: HistorySearch, flagKey: string): EvaluationFilter {
+/** `zone` is that of the chart, whose bars the period covers. */
+export function filterOf(search: HistorySearch, flagKey: string, zone: string): EvaluationFilter {
   return {
     userId: search.user?.trim() ?? "",
     userEmail: search.email?.trim() ?? "",
     flagKey,
+    flagId: flagKey === "" ? "" : (search.id ?? ""),
     variant: search.variant ?? "",
     ruleId: search.rule ?? "",
     enabled: search.answer === undefined || search.answer === "any" ? null : search.answer === "on",
     period: search.period ?? "day",
     span: spanOf(search),
+    zone,
   };
 }
 

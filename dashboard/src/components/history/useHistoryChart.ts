@@ -2,7 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import type { Environment, EnvironmentPath } from "../../api/client";
-import { chartQuery } from "../../api/historyChart";
+import type { Predecessor } from "../../api/history";
+import { type ChartedFlag, chartQuery } from "../../api/historyChart";
 import { charts as texts } from "../../texts/charts";
 import { type Chart, chartOf } from "./chartBars";
 import type { ChartView } from "./chartView";
@@ -10,6 +11,8 @@ import type { ChartView } from "./chartView";
 interface Found {
   /** Undefined while it loads, and if it could not be loaded. */
   readonly chart: Chart | undefined;
+  /** The deleted flags that had the key before, as far as they were evaluated in the time. */
+  readonly predecessors: readonly Predecessor[];
   /** When, in milliseconds since 1970. */
   readonly loadedAt: number;
   readonly error: unknown;
@@ -19,22 +22,22 @@ interface Found {
 export function useHistoryChart(
   path: EnvironmentPath,
   environment: Environment,
-  flagKey: string,
+  flag: ChartedFlag,
   view: ChartView,
 ): Found {
-  const own = useQuery(chartQuery(path, flagKey, view, view.before));
+  const own = useQuery(chartQuery(path, flag, view, view.before));
   const compared = view.other;
   const other = useQuery({
-    ...chartQuery({ ...path, env_id: compared?.id ?? "" }, flagKey, view, false),
+    ...chartQuery({ ...path, env_id: compared?.id ?? "" }, { flagKey: flag.flagKey }, view, false),
     enabled: compared !== null,
   });
   const retry = () => void Promise.all([own.refetch(), ...(compared ? [other.refetch()] : [])]);
   const loadedAt = own.dataUpdatedAt;
   if (!own.data || (compared !== null && !other.data)) {
-    return { chart: undefined, loadedAt, error: own.error ?? (compared && other.error), retry };
+    return { chart: undefined, predecessors: [], loadedAt, error: own.error ?? (compared && other.error), retry };
   }
   const theirs = compared && other.data ? { ...other.data, name: compared.name } : undefined;
   const name = theirs ? environment.name : texts.this;
   const chart = chartOf(own.data, { split: view.split, name, other: theirs });
-  return { chart, loadedAt, error: null, retry };
+  return { chart, predecessors: own.data.summary.predecessors, loadedAt, error: null, retry };
 }

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Summary } from "../../api/history";
-import { accuracyInWords, daysOf, usersInWords } from "./users";
+import type { Rule } from "../../api/client";
+import { accuracyInWords, daysOf, usersByRule, usersByVariant, usersInWords } from "./users";
 import { firstDay } from "../../lib/charts/periods";
 
 const exact = { on: 3, off: 1, error: 0 };
@@ -10,6 +11,8 @@ const summary: Summary = {
   since: "2026-11-14T00:00:00.000000Z",
   until: "2026-11-17T00:00:00.000000Z",
   interval: "1d",
+  predecessors: [],
+  tz: "UTC",
   distinct_users: estimate,
   flags: {
     search: [
@@ -32,4 +35,21 @@ it("marks estimates and states their error", () => {
   expect([usersInWords(5120, 0.0163), usersInWords(12, 0), usersInWords(0, 0.0163)]).toEqual(["≈5,120", "12", "0"]);
   expect(accuracyInWords([exact, null])).toContain("exact");
   expect(accuracyInWords([exact, estimate])).toContain("1.6%");
+});
+
+it("names the users of each variant and rule, the most frequent first, also where the rule is deleted or not recorded", () => {
+  const users = {
+    ...exact,
+    variants: { red: 1, blue: 2 },
+    rules: { "rule-1": 1, "rule-2": 3 },
+    reasons: { Listed: 2 },
+  };
+  const rule = { id: "rule-1", rule_type: "user_id", rule_value: "ada", name: null, conditions: [] } as unknown as Rule;
+  expect(usersByVariant(users).map(({ name }) => name)).toEqual(["blue", "red"]);
+  const named = usersByRule(users, [rule]);
+  expect(named.map((each) => each.users)).toEqual([3, 2, 1]);
+  expect(named[0]?.name).toContain("rule-2");
+  expect(named[1]?.name).toBe("Listed");
+  expect(named[2]?.name).toContain("ada");
+  expect([...usersByVariant(exact), ...usersByRule(exact, [])]).toEqual([]);
 });

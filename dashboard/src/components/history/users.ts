@@ -1,6 +1,8 @@
 /** The numbers of users who had a flag on and off, by day. Days are those of UTC, as the server counts them. */
 
 import type { DistinctUsers, Summary } from "../../api/history";
+import type { Rule } from "../../api/client";
+import { ruleInWords } from "../../lib/audience";
 import { t } from "../../texts";
 
 const DAY_MILLISECONDS = 86_400_000;
@@ -20,6 +22,30 @@ export function daysOf(summary: Summary, flagKey: string): UsersDay[] {
     days.unshift({ start, users: interval ? (interval.distinct_users ?? null) : { on: 0, off: 0, error: 0 } });
   }
   return days;
+}
+
+/** The users of a variant, or of a rule. */
+export interface NamedUsers {
+  readonly name: string;
+  readonly users: number;
+}
+
+export function usersByVariant({ variants }: DistinctUsers): NamedUsers[] {
+  return mostFirst(Object.entries(variants ?? {}));
+}
+
+/** By rule, and by reason where it was not recorded which rule matched. The history also has rules that were deleted. */
+export function usersByRule({ rules, reasons }: DistinctUsers, known: readonly Rule[]): NamedUsers[] {
+  const nameOf = (id: string) => {
+    const rule = known.find((each) => each.id === id);
+    return rule ? ruleInWords(rule) : t.history.ruleGone(id);
+  };
+  const byId = Object.entries(rules ?? {}).map(([id, users]) => [nameOf(id), users] as const);
+  return mostFirst([...byId, ...Object.entries(reasons ?? {})]);
+}
+
+function mostFirst(counts: readonly (readonly [string, number])[]): NamedUsers[] {
+  return counts.map(([name, users]) => ({ name, users })).toSorted((a, b) => b.users - a.users);
 }
 
 /** "≈5,120" for an estimate, and "12" for a number that is exact. */

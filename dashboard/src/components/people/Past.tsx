@@ -1,4 +1,4 @@
-/** The recorded evaluations of a user in one environment, lately or on a day. */
+/** What was recorded of a user in one environment, lately or on a day. */
 
 import { Button, Group, NativeSelect, Title } from "@mantine/core";
 import type { Environment } from "../../api/client";
@@ -7,6 +7,7 @@ import { people as texts } from "../../texts/people";
 import { TypedInput } from "../shared/TypedInput";
 import { useNow } from "../shared/When";
 import { AnswerChangeList } from "./AnswerChangeList";
+import { EventList } from "./EventList";
 import classes from "./People.module.css";
 import { RecordList } from "./RecordList";
 
@@ -17,10 +18,12 @@ interface Props {
   readonly environments: readonly Environment[];
   readonly environment: Environment;
   readonly person: PersonSearch;
+  /** Whose events are shown; undefined while that is not known. */
+  readonly reporter: PersonSearch | undefined;
   readonly onSearch: (next: PersonSearch) => void;
 }
 
-export function Past({ projectId, environments, environment, person, onSearch }: Props) {
+export function Past({ projectId, environments, environment, person, reporter, onSearch }: Props) {
   const path = { project_id: projectId, env_id: environment.id };
   return (
     <section aria-label={texts.pastHeading} className={classes.past}>
@@ -44,6 +47,7 @@ export function Past({ projectId, environments, environment, person, onSearch }:
       <Days person={person} onSearch={onSearch} />
       <AnswerChangeList path={path} person={person} />
       <RecordList path={path} person={person} />
+      <EventList path={path} person={reporter} />
     </section>
   );
 }

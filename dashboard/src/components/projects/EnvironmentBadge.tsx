@@ -3,6 +3,7 @@
  * name is wrapped, or cut off where there is only one line.
  */
 
+import { Given } from "../shared/Given";
 import { IconBroadcast, IconFlask } from "../shared/icons";
 import type { Environment } from "../../api/client";
 import classes from "./EnvironmentBadge.module.css";
@@ -23,7 +24,9 @@ export function EnvironmentBadge({ environment, inOneLine = false, elsewhere = f
       data-elsewhere={elsewhere || undefined}
     >
       {environment.critical ? <IconBroadcast size={14} /> : <IconFlask size={14} />}
-      <span className={classes.name}>{environment.name}</span>
+      <span className={classes.name}>
+        <Given text={environment.name} />
+      </span>
     </span>
   );
 }

@@ -9,6 +9,7 @@ import { useEditor } from "../../lib/hooks/useEditor";
 import { type Step, useEnvironmentOrder } from "./useEnvironmentOrder";
 import { useGuard } from "../../lib/hooks/useGuard";
 import { useEnvironments } from "../../lib/hooks/useHere";
+import { kept } from "../../lib/kept";
 import { t } from "../../texts";
 import { deletion as deletionTexts } from "../../texts/deletion";
 import { settings as texts } from "../../texts/projects";
@@ -16,6 +17,7 @@ import { DeleteDialog } from "../shared/ConfirmDialog";
 import { DialogForm } from "../shared/DialogForm";
 import { EnvironmentBadge } from "./EnvironmentBadge";
 import classes from "./EnvironmentList.module.css";
+import { KeptDaysField } from "./KeptDaysField";
 import { NameField } from "../shared/fields";
 import { GuardedButton } from "../shared/GuardedButton";
 import { IconButton } from "../shared/IconButton";
@@ -155,8 +157,12 @@ function EditEnvironment({ projectId, environment, onClose }: EditProps) {
     resourceId: environment.id,
     resource: environment,
     load: () => loadEnvironment(projectId, environment.id),
-    valuesOf: ({ name, critical }) => ({ name, critical }),
-    fieldsOf: (values) => values,
+    valuesOf: ({ name, critical, history_retention_days: days }) => ({
+      name,
+      critical,
+      history_retention_days: days ?? "",
+    }),
+    fieldsOf: kept,
     send: (body, tag) => update.mutateAsync({ ...body, tag }),
     onDone: onClose,
   });
@@ -168,6 +174,7 @@ function EditEnvironment({ projectId, environment, onClose }: EditProps) {
         description={texts.criticalHint}
         {...form.getInputProps("critical", { type: "checkbox" })}
       />
+      <KeptDaysField description={texts.keptInEnvironment} {...form.getInputProps("history_retention_days")} />
     </DialogForm>
   );
 }

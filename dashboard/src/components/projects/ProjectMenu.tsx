@@ -1,4 +1,5 @@
 import { Menu, Skeleton } from "@mantine/core";
+import { Given } from "../shared/Given";
 import { IconCheck, IconGrid } from "../shared/icons";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -16,7 +17,11 @@ export function ProjectMenu({ projectId }: { projectId: string }) {
   return (
     <HeaderMenu
       label={t.shell.switchProject(project.name)}
-      current={<span className={classes.name}>{project.name}</span>}
+      current={
+        <span className={classes.name}>
+          <Given text={project.name} />
+        </span>
+      }
       shrink
       onNear={() => setNear(true)}
     >
@@ -29,7 +34,9 @@ export function ProjectMenu({ projectId }: { projectId: string }) {
           rightSection={each.id === projectId && <IconCheck size={14} />}
           aria-current={each.id === projectId || undefined}
         >
-          <span className="break">{each.name}</span>
+          <span className="break">
+            <Given text={each.name} />
+          </span>
         </MenuItemLink>
       ))}
       <Menu.Divider />

@@ -6,6 +6,7 @@ import type { Release } from "../../api/releases";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { changesInWords, isObserved, nameOf } from "../../lib/releases";
 import { releases as texts } from "../../texts/releases";
+import { Given } from "../shared/Given";
 import { IconHistory } from "../shared/icons";
 import { Unfold } from "../shared/Unfold";
 import { When } from "../shared/When";
@@ -26,7 +27,7 @@ export function EarlierReleases({ path, flag, releases, rules }: Props) {
         <li key={release.id} className={classes.row}>
           <Group gap="xs">
             <Text fw={570} className="break">
-              {nameOf(release)}
+              <Given text={nameOf(release)} />
             </Text>
             <Badge {...STATE_COLOURS[release.state]}>{texts.states[release.state]}</Badge>
           </Group>

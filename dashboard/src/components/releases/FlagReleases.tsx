@@ -1,12 +1,13 @@
 /** The releases of a flag: the open one, a call and a dialog that make one, and those that have ended. */
 
-import { Text, Title } from "@mantine/core";
+import { Group, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy } from "react";
 import type { Rule } from "../../api/client";
 import { releasesQuery } from "../../api/releases";
 import { type FlagPlace, isArchived } from "../../lib/flagPlace";
 import { isOpen } from "../../lib/releaseState";
+import { experiments } from "../../texts/experiments";
 import { releases as texts } from "../../texts/releases";
 import { useDialog } from "../../lib/hooks/useDialog";
 import { Dialog } from "../shared/Dialog";
@@ -17,10 +18,12 @@ import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import { EarlierReleases } from "./EarlierReleases";
 import { Unfold } from "../shared/Unfold";
+import { refusalOf } from "./experiments";
 import { ReleaseCard } from "./ReleaseCard";
 import classes from "./Releases.module.css";
 
 const ScheduleForm = lazy(() => import("./ScheduleForm"));
+const ExperimentForm = lazy(() => import("./ExperimentForm"));
 const StepByStep = lazy(() => import("./StepByStep"));
 
 type Props = FlagPlace & { readonly rules: readonly Rule[] };
@@ -28,6 +31,7 @@ type Props = FlagPlace & { readonly rules: readonly Rule[] };
 export default function FlagReleases({ rules, ...place }: Props) {
   const { path, flag } = place;
   const scheduling = useDialog();
+  const experimenting = useDialog();
   const { data: releases, error, refetch } = useQuery(releasesQuery(path));
   if (!releases) return error ? <LoadFailed error={error} onRetry={refetch} /> : <RowsSkeleton rows={5} height={48} />;
   const open = releases.find(isOpen);
@@ -43,18 +47,34 @@ export default function FlagReleases({ rules, ...place }: Props) {
                 {texts.intro}
               </Text>
             </div>
-            <GuardedButton
-              needs="flags:write"
-              refusal={open ? texts.hasOpen : null}
-              variant="default"
-              size="xs"
-              leftSection={<IconPlus size={14} />}
-              onClick={scheduling.open}
-              flex="none"
-            >
-              {texts.newSchedule}
-            </GuardedButton>
+            <Group gap="xs">
+              {flag.variants.length > 1 && (
+                <GuardedButton
+                  needs="flags:write"
+                  refusal={open ? texts.hasOpen : refusalOf(flag)}
+                  variant="default"
+                  size="xs"
+                  leftSection={<IconPlus size={14} />}
+                  onClick={experimenting.open}
+                >
+                  {experiments.start}
+                </GuardedButton>
+              )}
+              <GuardedButton
+                needs="flags:write"
+                refusal={open ? texts.hasOpen : null}
+                variant="default"
+                size="xs"
+                leftSection={<IconPlus size={14} />}
+                onClick={scheduling.open}
+              >
+                {texts.newSchedule}
+              </GuardedButton>
+            </Group>
           </div>
+          <Dialog title={experiments.heading(flag.name)} {...experimenting.props}>
+            <ExperimentForm path={path} flag={flag} onClose={experimenting.props.onClose} />
+          </Dialog>
           <Dialog title={texts.scheduleHeading(flag.name)} {...scheduling.props}>
             <ScheduleForm path={path} enabled={flag.enabled} rules={rules} onClose={scheduling.props.onClose} />
           </Dialog>

@@ -1,9 +1,11 @@
 /** The result of one metric: as a sentence, as evidence against its threshold, and as numbers. */
 
 import { Badge, Group, Text, Title } from "@mantine/core";
-import type { ArmResult, MetricResult, Release, Results } from "../../api/releases";
+import type { GuardOutlook } from "../../api/outlooks";
+import type { MetricResult, Release, Results } from "../../api/releases";
 import { evidenceScale, warningLine } from "./releaseCharts";
-import { armInWords, digits, evidenceInWords, percent, signed } from "../../lib/releases";
+import { digits, evidenceInWords, percent } from "../../lib/releases";
+import { experiments } from "../../texts/experiments";
 import { releases as texts } from "../../texts/releases";
 import { When } from "../shared/When";
 import { LineChart } from "./LineChart";
@@ -14,9 +16,11 @@ interface Props {
   readonly release: Release;
   readonly counted: Results;
   readonly result: MetricResult;
+  /** Undefined while it is not known, and of a release that has ended. */
+  readonly outlook: GuardOutlook | undefined;
 }
 
-export function GuardResult({ release, counted, result }: Props) {
+export function GuardResult({ release, counted, result, outlook }: Props) {
   const guard = release.guards.find(({ metric }) => metric === result.metric);
   return (
     <section className={classes.guard} aria-label={result.name}>
@@ -29,13 +33,21 @@ export function GuardResult({ release, counted, result }: Props) {
         </Group>
         <Text size="xs" c="dimmed">
           {texts.actions[result.action]}. {guard && guard.tolerates > 0 && texts.tolerates(percent(guard.tolerates))}
+          {guard &&
+            guard.tolerates_amount > 0 &&
+            texts.toleratesAmount(`${digits(guard.tolerates_amount)}${result.unit === null ? "" : ` ${result.unit}`}`)}
         </Text>
       </div>
       <Text className="break">{result.words}</Text>
+      {outlook && (
+        <Text size="sm" c="dimmed" className="break">
+          {experiments.outlook}: {outlook.steps[0]?.words ?? outlook.words}
+        </Text>
+      )}
       <div className={classes.charts}>
         <div>
           <MetricTable result={result} />
-          <Comparison release={release} result={result} />
+          <Verdicts result={result} outlook={outlook} />
         </div>
         <EvidenceChart release={release} counted={counted} result={result} />
       </div>
@@ -47,44 +59,29 @@ function Verdict({ result }: { result: MetricResult }) {
   if (result.acted_at !== null) {
     return (
       <Badge color="alarm.8">
-        {texts.acted} <When at={result.acted_at} />
+        {result.action === "notify" ? texts.notified : texts.acted} <When at={result.acted_at} />
       </Badge>
     );
   }
-  return result.warning ? (
-    <Badge color="yellow.9">{texts.warning}</Badge>
-  ) : (
-    <Badge variant="default">{texts.fine}</Badge>
-  );
+  if (result.warning) return <Badge color="yellow.9">{texts.warning}</Badge>;
+  return <Badge variant="default">{result.waits === null ? texts.fine : texts.unknown}</Badge>;
 }
 
-function Comparison({ release, result }: Pick<Props, "release" | "result">) {
-  const [control, ...others] = result.arms;
-  if (!control) return null;
+/** A sentence for each arm but the control, in their order. */
+function Verdicts({ result, outlook }: Pick<Props, "result" | "outlook">) {
+  const cannot = outlook?.steps[0]?.least === null && outlook.steps[0].finds.some(({ days }) => days !== null);
   return (
-    <>
-      {others.map((arm) => (
-        <Text key={arm.name} size="sm" mt="xs" className="break">
-          {texts.compared(armInWords(arm.name), armInWords(control.name))}: {comparedInWords(arm, result.unit)}
-        </Text>
+    <ul className={classes.lines} aria-label={texts.verdicts}>
+      {result.verdicts.map(({ arm, standing, words }) => (
+        <li key={arm} data-standing={standing} className="break">
+          {words} {cannot && standing === "undecided" && texts.cannotBeDecided}
+        </li>
       ))}
-      {others.some(({ ratio, difference }) => ratio ?? difference) && (
-        <Text size="xs" c="dimmed">
-          {texts.intervalNote(percent(1 - release.false_alarm_rate / release.guards.length))}
-        </Text>
-      )}
-    </>
+    </ul>
   );
 }
 
-function comparedInWords({ ratio, difference }: ArmResult, unit: string | null): string {
-  if (ratio) return texts.ratio(digits(ratio.estimate), digits(ratio.low), digits(ratio.high));
-  if (!difference) return texts.notKnown;
-  const of = (value: number) => `${signed(value)}${unit === null ? "" : ` ${unit}`}`;
-  return texts.difference(of(difference.estimate), of(difference.low), of(difference.high));
-}
-
-function EvidenceChart({ release, counted, result }: Props) {
+function EvidenceChart({ release, counted, result }: Omit<Props, "outlook">) {
   const place = release.guards.findIndex(({ metric }) => metric === result.metric);
   const points = counted.chart.filter(({ evidence }) => evidence[place] !== undefined);
   if (points.length === 0) return null;
@@ -112,8 +109,6 @@ function EvidenceChart({ release, counted, result }: Props) {
       <ul className={classes.lines}>
         <li data-kind="threshold">{texts.threshold(digits(result.threshold), texts.actsAt[result.action])}</li>
         <li data-kind="warning">{texts.warningLine(digits(warning))}</li>
-        <li>{texts.evidenceNote(digits(release.false_alarm_rate * 100))}</li>
-        {result.kind !== "binary" && <li>{texts.meanNote}</li>}
       </ul>
     </div>
   );

@@ -50,7 +50,7 @@ export function LineChart({ onZoom, ...chart }: Props) {
 
 function Plot({ label, times, lines, marks = [], most, onZoom }: Props & Required<Pick<Props, "onZoom">>) {
   const places = timePlaces(times);
-  const { pointed, chosen, handlers } = usePlot(times, 0, { onZoom }, (share) => nearest(places, share) ?? 0);
+  const { pointed, chosen, handlers } = usePlot(times, times, { onZoom }, (share) => nearest(places, share) ?? 0);
   const shown = pointed ?? times.length - 1;
   return (
     <figure className={classes.figure}>

@@ -15,7 +15,7 @@ export function MetricTable({ result }: { result: MetricResult }) {
   const steps = result.steps.map(({ step, arms }) => ({ name: texts.step(step), arms }));
   const columns = result.arms.map(({ name }): Column<Row> => ({
     head: armInWords(name),
-    cell: ({ arms }) => <Cell arm={arms.find((arm) => arm.name === name)} unit={result.unit} />,
+    cell: ({ arms }) => <Cell arm={arms.find((arm) => arm.name === name)} result={result} />,
     attributes: () => ({ className: "numbers" }),
   }));
   return (
@@ -28,14 +28,16 @@ export function MetricTable({ result }: { result: MetricResult }) {
   );
 }
 
-function Cell({ arm, unit }: { arm: ArmResult | undefined; unit: string | null }) {
+function Cell({ arm, result: { kind, unit } }: { arm: ArmResult | undefined; result: MetricResult }) {
   if (!arm || (arm.rate === null && arm.mean === null)) return texts.none;
+  // The mean of a value is that of the users who have one; of a count, the others are zeros.
+  const behind = kind === "value" ? arm.users_with_events : arm.users;
   return (
     <>
       {arm.rate !== null && percent(arm.rate)}
       {arm.mean !== null && `${digits(arm.mean)}${unit === null ? "" : ` ${unit}`}`}
       <small className={classes.of}>
-        {arm.rate === null ? texts.users(arm.users) : texts.ofUsers(arm.users_with_events, arm.users)}
+        {arm.rate === null ? texts.users(behind) : texts.ofUsers(arm.users_with_events, arm.users)}
       </small>
     </>
   );

@@ -10,9 +10,11 @@ import { isOpen } from "../../lib/releaseState";
 import { inFull } from "../../lib/time";
 import { comments } from "../../texts/comments";
 import { releases as texts } from "../../texts/releases";
+import { Given } from "../shared/Given";
 import { IconAlert, IconPencil } from "../shared/icons";
 import { Unfold } from "../shared/Unfold";
 import { When } from "../shared/When";
+import { NextStepWaits } from "./NextStepWaits";
 import { ReleaseButtons } from "./ReleaseButtons";
 import classes from "./Releases.module.css";
 import { Results } from "./Results";
@@ -37,7 +39,7 @@ export function ReleaseCard({ path, flag, release, rules }: Props) {
         <div className={classes.names}>
           <Group gap="xs">
             <Title order={2} className="break">
-              {nameOf(release)}
+              <Given text={nameOf(release)} />
             </Title>
             <Badge {...STATE_COLOURS[release.state]} role="status">
               {texts.states[release.state]}
@@ -71,6 +73,9 @@ export function ReleaseCard({ path, flag, release, rules }: Props) {
         </Alert>
       )}
       <Steps release={release} rules={rules} />
+      {open && (isObserved(release) || release.thresholds.length > 0) && (
+        <NextStepWaits path={path} release={release} />
+      )}
       {release.thresholds.length > 0 && <Thresholds path={path} release={release} />}
       {isObserved(release) ? (
         <Results path={path} flag={flag} release={release} />

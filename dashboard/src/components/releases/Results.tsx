@@ -2,13 +2,16 @@
 
 import { Alert, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { outlookQuery } from "../../api/outlooks";
 import { exportUsers, type Release, type Results as Counted, resultsQuery } from "../../api/releases";
 import { download } from "../../lib/download";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { notifyRefused } from "../../lib/notify";
 import { partColour } from "../../lib/charts/partColours";
 import { countScale } from "./releaseCharts";
-import { armInWords, percent } from "../../lib/releases";
+import { armInWords, digits, percent } from "../../lib/releases";
+import { isOpen } from "../../lib/releaseState";
+import { inFull } from "../../lib/time";
 import { useGuard } from "../../lib/hooks/useGuard";
 import { releases as texts } from "../../texts/releases";
 import { GuardedButton } from "../shared/GuardedButton";
@@ -26,6 +29,10 @@ const NEEDS = "evaluations:read";
 export function Results({ path, flag, release }: Props) {
   const { reason } = useGuard({ needs: NEEDS });
   const { data, error, refetch } = useQuery({ ...resultsQuery(path, release), enabled: reason === null });
+  const { data: outlook } = useQuery({
+    ...outlookQuery(path, release),
+    enabled: reason === null && isOpen(release) && release.guards.length > 0,
+  });
   const file = useMutation({
     mutationFn: () => exportUsers(path, release.id),
     onSuccess: (content) => download(content, texts.usersFile(flag.key)),
@@ -46,14 +53,30 @@ export function Results({ path, flag, release }: Props) {
           {data.split.words}
         </Alert>
       )}
+      {data.failing_since !== null && (
+        <Alert color="alarm" variant="light" icon={<IconAlert />} title={texts.failingHeading}>
+          {texts.failing(inFull(data.failing_since))}
+        </Alert>
+      )}
       <Users release={release} counted={data} />
       {data.metrics.length > 0 && (
         <section aria-label={texts.guards}>
           <Title order={3} size="h2" mb="sm">
             {texts.guards}
           </Title>
+          <Text size="sm" c="dimmed" mb="sm">
+            {texts.evidenceNote(digits(release.false_alarm_rate * 100))}{" "}
+            {texts.intervalNote(percent(1 - release.false_alarm_rate / Math.max(1, release.guards.length)))}{" "}
+            {data.metrics.some(({ kind }) => kind !== "binary") && texts.meanNote}
+          </Text>
           {data.metrics.map((each) => (
-            <GuardResult key={each.metric} release={release} counted={data} result={each} />
+            <GuardResult
+              key={each.metric}
+              release={release}
+              counted={data}
+              result={each}
+              outlook={isOpen(release) ? outlook?.guards.find(({ metric }) => metric === each.metric) : undefined}
+            />
           ))}
         </section>
       )}
@@ -68,6 +91,7 @@ export function Results({ path, flag, release }: Props) {
 
 function Users({ release, counted }: { release: Release; counted: Counted }) {
   const arms = counted.steps.at(-1)?.arms ?? [];
+  const { browser_keys: browserKeys } = counted;
   return (
     <section aria-label={texts.usersExposed}>
       <Title order={3} size="h2" mb="sm">
@@ -93,23 +117,30 @@ function Users({ release, counted }: { release: Release; counted: Counted }) {
             </dl>
           )}
           <Text size="xs" c="dimmed">
-            {texts.usersNote}
+            {texts.usersNote} {texts.keysCount[release.counts]} {browserKeys.count && sentByBrowserKeys(counted)}
           </Text>
-          {counted.next_step_waits_for !== null && <Text size="sm">{texts.waitsFor[counted.next_step_waits_for]}</Text>}
           <LeftOut counted={counted} />
         </Stack>
-        <UsersChart release={release} counted={counted} />
+        <UsersChart counted={counted} />
       </div>
     </section>
   );
 }
 
+/** What was sent with browser keys; false if nothing was. */
+function sentByBrowserKeys({ browser_keys: { evaluations, events } }: Counted): string | false {
+  return evaluations + events > 0 && texts.byBrowserKeys(evaluations, events);
+}
+
 function LeftOut({ counted }: { counted: Counted }) {
   const notes = [
     counted.left_out_by_rules > 0 && texts.leftOutByRules(counted.left_out_by_rules),
+    counted.left_out_by_buckets > 0 && texts.leftOutByBuckets(counted.left_out_by_buckets),
     counted.in_two_arms > 0 && texts.inTwoArms(counted.in_two_arms),
     counted.without_identifier > 0 && texts.withoutIdentifier(counted.without_identifier),
     counted.not_counted > 0 && texts.beyond(counted.not_counted),
+    counted.untimely_events > 0 && texts.untimely(counted.untimely_events),
+    !counted.browser_keys.count && sentByBrowserKeys(counted),
   ].filter((each) => each !== false);
   if (notes.length === 0) return null;
   return (
@@ -126,9 +157,8 @@ function LeftOut({ counted }: { counted: Counted }) {
   );
 }
 
-function UsersChart({ release, counted }: { release: Release; counted: Counted }) {
-  const { chart } = counted;
-  const names = release.applied.findLast((each) => each.arms !== null)?.arms?.map(({ name }) => name) ?? [];
+function UsersChart({ counted }: { counted: Counted }) {
+  const { arms: names, chart } = counted;
   if (chart.length === 0 || names.length === 0) return null;
   const all = chart.flatMap(({ users }) => users);
   const scale = countScale(all);

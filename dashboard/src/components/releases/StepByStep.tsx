@@ -1,9 +1,10 @@
 /** The call that releases the flag step by step, from a preset. The dashboard cannot make it, because it sets shares. */
 
-import { MultiSelect, NativeSelect, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Checkbox, MultiSelect, NativeSelect, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { metricsQuery } from "../../api/metrics";
+import { askedOutlookQuery } from "../../api/outlooks";
 import type { FlagPlace } from "../../lib/flagPlace";
 import {
   CALL_LANGUAGES,
@@ -18,6 +19,7 @@ import {
 import { releases as texts } from "../../texts/releases";
 import { Command } from "../shared/Command";
 import { AnchorLink } from "../shared/links";
+import { OutlookList } from "./OutlookList";
 import classes from "./StepByStep.module.css";
 import { serverAddress } from "../../lib/server";
 
@@ -33,8 +35,10 @@ export default function StepByStep({ path, flag }: Props) {
   const [language, setLanguage] = useState<CallLanguage>("curl");
   const [span, setSpan] = useState<number>(3_600);
   const [chosen, setChosen] = useState<string[] | null>(null);
+  const [serverKeysOnly, setServerKeysOnly] = useState(false);
   const watched = chosen ?? (metrics ?? []).slice(0, CHOSEN_AT_FIRST).map(({ key }) => key);
-  const body = presetRelease(preset, flag, watched, span);
+  const body = presetRelease(preset, flag, watched, span, serverKeysOnly);
+  const { data: outlook } = useQuery(askedOutlookQuery(path, body));
   return (
     <Stack gap="sm">
       <div className={classes.fields}>
@@ -65,6 +69,12 @@ export default function StepByStep({ path, flag }: Props) {
           onChange={setChosen}
         />
       </div>
+      <Checkbox
+        label={texts.serverKeysOnly}
+        description={texts.serverKeysHint}
+        checked={serverKeysOnly}
+        onChange={({ currentTarget: { checked } }) => setServerKeysOnly(checked)}
+      />
       {metrics?.length === 0 && (
         <Text size="sm">
           {texts.noMetrics}{" "}
@@ -78,6 +88,7 @@ export default function StepByStep({ path, flag }: Props) {
           </AnchorLink>
         </Text>
       )}
+      {outlook && <OutlookList outlook={outlook} />}
       <Command
         label={texts.call(texts.languages[language])}
         text={texts.stepByStepText}

@@ -16,6 +16,13 @@ it("turns the flag on with the first step, and waits between the others", () => 
   expect(release.guards).toEqual([{ metric: "checkout-error", action: "turn_off" }]);
 });
 
+it("counts what server keys send only if that is chosen", () => {
+  expect(presetRelease("ramp", plain, [], 3600)).not.toHaveProperty("counts");
+  const body = presetRelease("ramp", plain, [], 3600, true);
+  expect(body.counts).toBe("server_keys");
+  expect(releaseCall("curl", "https://x", PATH, body, null)).toContain(`\n  "counts": "server_keys"\n}'`);
+});
+
 it("only watches in an experiment, of half of the users or of the variants", () => {
   const half = presetRelease("experiment", plain, ["revenue"], 3600);
   expect(half.steps).toEqual([{ after_seconds: 0, changes: { enabled: true, rollout_percentage: 50 } }]);

@@ -30,6 +30,7 @@ export function presetRelease(
   flag: Target,
   metrics: readonly string[],
   spanSeconds: number,
+  serverKeysOnly = false,
 ): NewRelease & { readonly name: string } {
   const shares = preset === "experiment" ? [comparesVariants(flag) ? 100 : 50] : SHARES[preset];
   const action: GuardAction = preset === "experiment" ? "notify" : "turn_off";
@@ -45,6 +46,7 @@ export function presetRelease(
       },
     })),
     guards: metrics.map((metric) => ({ metric, action })),
+    ...(serverKeysOnly && { counts: "server_keys" as const }),
   };
 }
 

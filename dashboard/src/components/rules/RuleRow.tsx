@@ -9,6 +9,7 @@ import { notifyRefused } from "../../lib/notify";
 import { draftOfRule } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
+import { Given } from "../shared/Given";
 import { lateDialog } from "../shared/lateDialog";
 import { EditMenu } from "../shared/EditMenu";
 import { IconButton } from "../shared/IconButton";
@@ -54,7 +55,11 @@ export function RuleRow({ path, flag, rules, rule, position, count, onMove, onDe
         {position + 1}
       </span>
       <div className={classes.sentence}>
-        {rule.name && <span className={classes.name}>{rule.name}</span>}
+        {rule.name && (
+          <span className={classes.name}>
+            <Given text={rule.name} />
+          </span>
+        )}
         <Parts parts={ruleParts(rule)} />
         {t.rules.then(flag.enabled, rule.rollout_percentage)}
         {rule.variant !== null && t.rules.withVariant(rule.variant)}

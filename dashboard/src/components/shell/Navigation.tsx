@@ -20,6 +20,7 @@ import {
   PROJECT_SETTINGS,
 } from "../../lib/pages";
 import { t } from "../../texts";
+import { Given } from "../shared/Given";
 import { IconBroadcast } from "../shared/icons";
 import classes from "./Navigation.module.css";
 
@@ -86,7 +87,7 @@ function Level({ level, name, critical = false, children }: LevelProps) {
         {level}
         <span className={classes.name}>
           {critical && <IconBroadcast size={14} />}
-          {name}
+          {name !== undefined && <Given text={name} />}
         </span>
       </p>
       {children}

@@ -41,21 +41,21 @@ describe("the time in the URL", () => {
   });
 });
 
-describe("the bars", () => {
+describe.each(["UTC", "Asia/Kathmandu"])("the bars in %s", (zone) => {
   it.each([
     ["hour", 30],
     ["day", 24],
     ["week", 28],
     ["month", 30],
   ] as const)("of the last %s are %i and end with the one that grows", (period, count) => {
-    const times = barTimes({ period, span: null }, NOW - 1, false);
+    const times = barTimes({ period, span: null, zone }, NOW - 1, false);
     expect(bars(times)).toBe(count);
     expect(times.until).toBeGreaterThanOrEqual(NOW);
   });
 
   it("are as many again with the period before", () => {
-    const alone = barTimes({ period: "week", span: null }, NOW, false);
-    const both = barTimes({ period: "week", span: null }, NOW, true);
+    const alone = barTimes({ period: "week", span: null, zone }, NOW, false);
+    const both = barTimes({ period: "week", span: null, zone }, NOW, true);
     expect([bars(both), both.until]).toEqual([2 * bars(alone), alone.until]);
   });
 
@@ -66,22 +66,35 @@ describe("the bars", () => {
       ["month", 720],
     ] as const) {
       // prettier-ignore
-      const times = barTimes({ period, span: null }, NOW - 1, true, 12);
+      const times = barTimes({ period, span: null, zone }, NOW - 1, true, 12);
       expect(bars(times)).toBeLessThanOrEqual(2 * 13);
       expect(times.until - times.since).toBeGreaterThanOrEqual(2 * hours * HOUR);
     }
-    expect(bars(barTimes({ period: "day", span: { since: NOON - 366 * DAY, until: NOON } }, NOW, false, 3))).toBe(4);
+    expect(bars(barTimes({ period: "day", span: { since: NOON - 366 * DAY, until: NOON }, zone }, NOW, false, 3))).toBe(
+      4,
+    );
   });
 
   it("are whole and never many, however long the time is", () => {
     for (let length = 10 * MINUTE; length <= 366 * DAY; length *= 1.3) {
-      const times = barTimes({ period: "day", span: { since: NOON - length, until: NOON + 1 } }, NOW, false);
+      const times = barTimes({ period: "day", span: { since: NOON - length, until: NOON + 1 }, zone }, NOW, false);
       expect(Number.isInteger(bars(times))).toBe(true);
       expect(bars(times)).toBeLessThanOrEqual(MOST_BARS + 1);
       expect(times.since).toBeLessThanOrEqual(NOON - length);
       expect(times.until).toBeGreaterThan(NOON);
     }
   });
+});
+
+it("has as many days as usual, from midnight to midnight, where clocks are changed", () => {
+  const month = { period: "month", span: null, zone: "Europe/Berlin" } as const;
+  for (let hour = 0; hour < 24; hour += 1) {
+    const { since, until } = barTimes(month, Date.parse("2026-11-05T00:30:00+01:00") + hour * HOUR, false);
+    expect([since, until].map((each) => new Date(each).toISOString())).toEqual([
+      "2026-10-06T22:00:00.000Z",
+      "2026-11-05T23:00:00.000Z",
+    ]);
+  }
 });
 
 describe("zooming", () => {

@@ -1,6 +1,7 @@
 /** The times that charts of the history show, and how they are zoomed and moved. Times are milliseconds since 1970. */
 
-import { type Bounded, SECONDS, STEP_SECONDS } from "./periods";
+import { type Bounded, SECONDS, STEP_SECONDS, timesUntil } from "./periods";
+import { endIn, startIn } from "./zoneTimes";
 import type { HistorySearch } from "../search";
 
 /** From a moment up to another. */
@@ -9,10 +10,11 @@ export interface Span {
   readonly until: number;
 }
 
-/** The time of a chart: a period until now, or a span. */
+/** The time of a chart: a period until now, or a span; and the time zone of its days and hours. */
 export interface ChartTime {
   readonly period: Bounded;
   readonly span: Span | null;
+  readonly zone: string;
 }
 
 const SECOND = 1000;
@@ -52,15 +54,17 @@ function textOf(moment: number): string {
 }
 
 /** The time to ask the API for: whole bars, at most about as many as given, and as many before them if wanted. */
-export function barTimes({ period, span }: ChartTime, now: number, withBefore: boolean, mostBars = MOST_BARS) {
+export function barTimes({ period, span, zone }: ChartTime, now: number, withBefore: boolean, mostBars = MOST_BARS) {
   const usual = STEP_SECONDS[period] * SECOND;
   const length = span === null ? SECONDS[period] * SECOND : span.until - span.since;
   const isUsual = span === null && length <= mostBars * usual;
   const [interval, step] = isUsual ? [`${usual / MINUTE}m`, usual] : stepFor(length, mostBars);
-  // A period until now ends with the bar that is still growing.
-  const until = span === null ? Math.floor(now / step) * step + step : Math.ceil(span.until / step) * step;
-  const since = Math.floor((span === null ? until - length : span.since) / step) * step;
+  const { since, until } = span === null ? timesUntil(now, length, step, zone) : wholeBars(span, step, zone);
   return { since: withBefore ? since - (until - since) : since, until, interval };
+}
+
+function wholeBars({ since, until }: Span, step: number, zone: string): Span {
+  return { since: startIn(zone, since, step), until: endIn(zone, startIn(zone, until - 1, step), step) };
 }
 
 function stepFor(length: number, mostBars: number): readonly [string, number] {

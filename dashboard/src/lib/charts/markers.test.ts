@@ -3,7 +3,10 @@ import { localMinute, markersOf } from "./markers";
 
 const START = Date.parse("2026-11-20T00:00:00Z");
 const HOUR = 3_600_000;
-const bars = Array.from({ length: 24 }, (_, hour) => ({ start: START + hour * HOUR, on: 1, off: 0 }));
+const bars = Array.from({ length: 24 }, (_, hour) => ({
+  start: START + hour * HOUR,
+  end: START + (hour + 1) * HOUR,
+}));
 
 function interval(hour: number, changes = 1, segment_changes = 0) {
   const start = new Date(START + hour * HOUR).toISOString();
@@ -17,7 +20,7 @@ function interval(hour: number, changes = 1, segment_changes = 0) {
 
 describe("markers", () => {
   it("stand at the bars in which something changed", () => {
-    const [first, second] = markersOf(bars, 3_600, [interval(0), interval(23, 2, 1)], 24);
+    const [first, second] = markersOf(bars, [interval(0), interval(23, 2, 1)], 24);
     expect(first).toMatchObject({ start: START, end: START + HOUR, changes: 1, middle: 0.5 / 24 });
     expect(second).toMatchObject({ changes: 2, segmentChanges: 1, middle: 23.5 / 24 });
   });
@@ -25,19 +28,18 @@ describe("markers", () => {
   it("are thinned to as many as there is room for, and then stand for several changes", () => {
     const found = markersOf(
       bars,
-      3_600,
       bars.map((_, hour) => interval(hour)),
       10,
     );
     expect(found).toHaveLength(8);
     expect(found.map(({ changes }) => changes)).toEqual([3, 3, 3, 3, 3, 3, 3, 3]);
     expect(found[0]?.newest.id).toBe("2");
-    expect(markersOf(bars, 3_600, [interval(1)], 0)).toHaveLength(1);
+    expect(markersOf(bars, [interval(1)], 0)).toHaveLength(1);
   });
 
   it("leave out what is not on the chart", () => {
-    expect(markersOf(bars, 3_600, [interval(-1), interval(24)], 24)).toEqual([]);
-    expect(markersOf([], 3_600, [interval(0)], 24)).toEqual([]);
+    expect(markersOf(bars, [interval(-1), interval(24)], 24)).toEqual([]);
+    expect(markersOf([], [interval(0)], 24)).toEqual([]);
   });
 });
 

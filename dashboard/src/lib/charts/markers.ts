@@ -17,18 +17,16 @@ export interface Marker {
 
 /** One marker for each part of the chart that has changes. The chart has at most `most` parts, of equal length. */
 export function markersOf(
-  bars: readonly { readonly start: number }[],
-  stepSeconds: number,
+  bars: readonly { readonly start: number; readonly end: number }[],
   intervals: readonly Interval[],
   most: number,
 ): Marker[] {
   const size = Math.ceil(bars.length / Math.max(1, most));
-  const step = stepSeconds * 1000;
-  const first = bars[0]?.start ?? 0;
   const parts = new Map<number, Interval[]>();
   for (const interval of intervals) {
-    const bar = Math.floor((Date.parse(interval.start) - first) / step);
-    if (bar < 0 || bar >= bars.length) continue;
+    const at = Date.parse(interval.start);
+    const bar = bars.findIndex(({ start, end }) => start <= at && at < end);
+    if (bar < 0) continue;
     const part = Math.floor(bar / size);
     parts.set(part, [...(parts.get(part) ?? []), interval]);
   }
@@ -37,8 +35,8 @@ export function markersOf(
     if (!newest) return [];
     const [from, to] = [part * size, Math.min((part + 1) * size, bars.length)];
     return {
-      start: first + from * step,
-      end: first + to * step,
+      start: bars[from]?.start ?? 0,
+      end: bars[to - 1]?.end ?? 0,
       changes: found.reduce((sum, each) => sum + each.changes, 0),
       segmentChanges: found.reduce((sum, each) => sum + each.segment_changes, 0),
       newest,

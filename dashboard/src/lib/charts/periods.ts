@@ -1,5 +1,7 @@
 /** The periods of a history, and the number of bars in their charts. */
 
+import { endIn, startIn } from "./zoneTimes";
+
 export const PERIODS = ["day", "hour", "week", "month", "all"] as const;
 export type Period = (typeof PERIODS)[number];
 export type Bounded = Exclude<Period, "all">;
@@ -33,11 +35,18 @@ export function intervalsFor(period: Bounded, flags: number): readonly string[] 
   return first < 0 ? all.slice(-1) : all.slice(first);
 }
 
-/** When a period began. Its last bar is the one that is still growing, so that the number of bars is right. */
-export function sinceOf(period: Bounded, now: number): string {
-  const seconds = STEP_SECONDS[period];
-  const start = Math.floor(now / 1000 / seconds) * seconds - SECONDS[period] + seconds;
-  return new Date(start * 1000).toISOString();
+/** The bars of a period until now, in milliseconds. The last one is still growing, so that the number of bars is right. */
+export function timesUntil(now: number, length: number, step: number, zone: string) {
+  const until = endIn(zone, startIn(zone, now, step), step);
+  // As many days as usual are an hour shorter or longer if clocks are changed in them.
+  const slack = step > HOUR * 1000 ? HOUR * 1000 : 0;
+  return { since: startIn(zone, until - length + slack, step), until };
+}
+
+/** When a period began. */
+export function sinceOf(period: Bounded, now: number, zone: string): string {
+  const { since } = timesUntil(now, SECONDS[period] * 1000, STEP_SECONDS[period] * 1000, zone);
+  return new Date(since).toISOString();
 }
 
 const DAYS = 7;

@@ -20,6 +20,8 @@ const summary: Summary = {
   since: "2026-11-20T10:00:00.000000Z",
   until: "2026-11-20T13:00:00.000000Z",
   interval: "1h",
+  predecessors: [],
+  tz: "UTC",
   flags: { a: [interval(10, 1, 0), interval(12, 2, 3)], b: [interval(12, 4, 0)] },
 };
 
@@ -47,5 +49,6 @@ it("counts reasons, most frequent first, and knows which mean off", () => {
 });
 
 it("covers whole intervals that end with the current one", () => {
-  expect(sinceOf("day", Date.parse("2026-11-20T10:30:00Z"))).toBe("2026-11-19T11:00:00.000Z");
+  expect(sinceOf("day", Date.parse("2026-11-20T10:30:00Z"), "UTC")).toBe("2026-11-19T11:00:00.000Z");
+  expect(sinceOf("day", Date.parse("2026-11-20T10:20:00Z"), "Asia/Kolkata")).toBe("2026-11-19T10:30:00.000Z");
 });

@@ -2,6 +2,7 @@
 
 import type { FlagInterval, Summary } from "../../api/history";
 import { secondsOf } from "./periods";
+import { startsIn } from "./zoneTimes";
 
 export interface Bar {
   readonly start: number;
@@ -10,14 +11,16 @@ export interface Bar {
 }
 
 export function barsOf(summary: Summary, intervals: readonly FlagInterval[]): Bar[] {
-  const step = secondsOf(summary.interval) * 1000;
   const byStart = new Map(intervals.map((each) => [Date.parse(each.start), each]));
-  const bars: Bar[] = [];
-  for (let start = Date.parse(summary.since); start < Date.parse(summary.until); start += step) {
+  return startsOf(summary).map((start) => {
     const { on = 0, off = 0 } = byStart.get(start) ?? {};
-    bars.push({ start, on, off });
-  }
-  return bars;
+    return { start, on, off };
+  });
+}
+
+/** The starts of all intervals of a summary. */
+export function startsOf({ tz, since, until, interval }: Summary): number[] {
+  return startsIn(tz, Date.parse(since), Date.parse(until), secondsOf(interval) * 1000);
 }
 
 /** The intervals of all flags together, of which no reasons are known. */

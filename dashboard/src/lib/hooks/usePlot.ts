@@ -12,14 +12,14 @@ export interface Zooming {
 const BESIDE = 2; // bars on each side of the one that Enter zooms into
 
 /**
- * `starts` are those of the bars, or the moments of a line with a `step` of 0; without `zooming`, the chart can only be
+ * `starts` are those of the bars, and `ends` their ends; or both are the moments of a line. Without `zooming`, the chart can only be
  * pointed at. `indexAt` returns the bar or the moment at a share of the chart's width.
  *
  * What is pointed at and chosen is kept as a time, because the bars move when the chart is loaded again.
  */
 export function usePlot(
   starts: readonly number[],
-  step: number,
+  ends: readonly number[],
   zooming?: Zooming,
   indexAt = (share: number): number => Math.floor(share * starts.length),
 ) {
@@ -34,7 +34,9 @@ export function usePlot(
   const zoom = (from: number | null, to: number | null) => {
     setAnchor(null);
     setPointed(null); // the bars will change
-    if (from !== null && to !== null) zooming?.onZoom({ since: Math.min(from, to), until: Math.max(from, to) + step });
+    if (from === null || to === null) return;
+    const [since, last] = [Math.min(from, to), Math.max(from, to)];
+    zooming?.onZoom({ since, until: ends[placeOf(last, starts)] ?? last });
   };
   const place = pointed === null ? null : placeOf(pointed, starts);
   const shown = place ?? last;

@@ -5,6 +5,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { allProjectsQuery } from "../../api/administration";
 import { AdministeredProjectRow } from "../../components/administration/AdministeredProjectRow";
+import { DeletedProjects } from "../../components/administration/DeletedProjects";
 import classes from "../../components/administration/Administration.module.css";
 import { Empty } from "../../components/shared/Empty";
 import { IconGrid } from "../../components/shared/icons";
@@ -35,6 +36,7 @@ export function AllProjects() {
           ))}
         </ul>
       </Pages>
+      <DeletedProjects />
     </Page>
   );
 }

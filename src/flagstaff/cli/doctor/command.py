@@ -14,9 +14,13 @@ from flagstaff.cli.doctor.condition_work_checks import check_condition_work
 from flagstaff.cli.doctor.database_state import Examination, examine
 from flagstaff.cli.doctor.findings import Finding, Status, fail, ok, warn
 from flagstaff.cli.doctor.http2_check import check_http2
+from flagstaff.cli.doctor.key_checks import check_secret_key
 from flagstaff.cli.doctor.machine_checks import check_machine
 from flagstaff.cli.progress import spell_size
 from flagstaff.database.driver_errors import find_situation
+from flagstaff.database.situations import find_file_situation
+from flagstaff.database.sqlite.files import list_files
+from flagstaff.history.free_space import KEPT_BYTES
 from flagstaff.identity.accounts.emails import check_email
 from flagstaff.limits.exchange import UnreachableError
 from flagstaff.settings import Settings, SettingsError
@@ -61,7 +65,7 @@ async def _examine(mail_to: str | None) -> list[Finding]:
     if settings.valkey_url is not None:
         findings.append(await _check_valkey(settings.valkey_url))
     if settings.clickhouse_url is not None:
-        findings.append(await _check_clickhouse(settings.clickhouse_url, settings.clickhouse_table))
+        findings.append(await _check_clickhouse(settings))
     return findings
 
 
@@ -69,26 +73,15 @@ async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
     try:
         found = await examine(settings.database_url, settings.data_dir)
     except Error as error:
-        if error.code is Code.NOT_FOUND:
-            yield warn("database", error.message, "The first start creates it. Check FLAGSTAFF_DATA_DIR.")
-        elif error.code is Code.CONFLICT:
-            what, _, advice = error.message.partition(". ")
-            yield fail("database", what, advice)
-        elif situation := find_situation(error.__cause__):
-            yield fail("database", situation.cause, situation.step)
-        else:
-            reason = str(error.__cause__ or error).partition("\n")[0]
-            yield fail(
-                "database",
-                f"the database cannot be used: {reason}",
-                "Check FLAGSTAFF_DATABASE_URL and the database's log.",
-            )
+        yield _unusable_database(error, settings)
+        for finding in check_secret_key(settings, None):
+            yield finding
         return
     yield _database(found)
     yield _revision(found)
     if found.refusal is not None:
         yield fail("writes", found.refusal.cause, found.refusal.step)
-    for finding in check_clocks(found):
+    for finding in (*check_secret_key(settings, found), *check_clocks(found)):
         yield finding
     if found.configuration_problem is not None:
         what, _, advice = found.configuration_problem.partition(". ")
@@ -97,6 +90,23 @@ async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
         yield _history(found, settings)
     if found.is_supported and found.configuration_problem is None:
         yield await check_condition_work(settings)
+
+
+def _unusable_database(error: Error, settings: Settings) -> Finding:
+    if error.code is Code.NOT_FOUND:
+        return warn("database", error.message, "The first start creates it. Check FLAGSTAFF_DATA_DIR.")
+    if error.code is Code.CONFLICT:
+        what, _, advice = error.message.partition(". ")
+        return fail("database", what, advice)
+    if situation := find_situation(error.__cause__):
+        return fail("database", situation.cause, situation.step)
+    if settings.database_url is None and (situation := find_file_situation(*list_files(settings.data_dir))):
+        return fail("database", situation.cause, situation.step)
+    reason = str(error.__cause__ or error).partition("\n")[0] or "it did not answer in time"  # a timeout has no text
+    advice = "Check FLAGSTAFF_DATABASE_URL and the database's log."
+    if settings.database_url is None:
+        advice = f"Check the files and the disk of {settings.data_dir}."
+    return fail("database", f"the database cannot be used: {reason}", advice)
 
 
 def _database(found: Examination) -> Finding:
@@ -134,7 +144,17 @@ def _history(found: Examination, settings: Settings) -> Finding:
         return fail("history", what, advice)
     since = f", since {found.oldest:%Y-%m-%d}" if found.oldest else ""
     kept = f"kept for {settings.history_retention_days} days"
-    return ok("history", f"{found.evaluations} evaluations{since}, {spell_size(found.history_bytes)}, {kept}")
+    said = f"{found.evaluations} evaluations{since}, {spell_size(found.history_bytes)}, {kept}"
+    free = found.history_free
+    if free is None or free.bytes <= KEPT_BYTES:
+        return ok("history", said)
+    if free.can_be_returned:
+        return ok("history", f"{said}; {spell_size(free.bytes)} of it are free, and the server gives them back")
+    return warn(
+        "history",
+        f"{said}; {spell_size(free.bytes)} of it are free, which the disk does not get back",
+        "New evaluations use them. To give them back, stop the server and run: flagstaff history compact",
+    )
 
 
 async def _check_mail(settings: Settings, mail_to: str | None) -> Finding:
@@ -184,18 +204,18 @@ async def _check_valkey(url: str) -> Finding:
     return ok("valkey", "answers")
 
 
-async def _check_clickhouse(url: str, table: str) -> Finding:
-    from flagstaff.history.clickhouse.client import ClickHouse, ClickHouseError  # noqa: PLC0415 -- not for other commands
+async def _check_clickhouse(settings: Settings) -> Finding:
+    from flagstaff.history.clickhouse.client import ClickHouseError, open_tables  # noqa: PLC0415 -- not for others
 
-    clickhouse = ClickHouse(url, table)
-    try:
-        version = await clickhouse.check()
-    except ClickHouseError as error:
-        advice = "Correct it. Until then, evaluations wait in the history, and are deleted there when they are too old."
-        return fail("clickhouse", str(error), advice)
-    finally:
-        await clickhouse.close()
-    found = f"{clickhouse.address} is ClickHouse {version} and has the table {table}"
+    async with open_tables(settings) as tables:
+        used = [each for each in tables if each is not None]
+        try:
+            version, *_ = [await each.check() for each in used]
+        except ClickHouseError as error:
+            advice = "Correct it. Until then, records wait in the history, and are deleted there when they are too old."
+            return fail("clickhouse", str(error), advice)
+    url, names = settings.clickhouse_url or "", " and ".join(f"{each.database}.{each.table}" for each in used)
+    found = f"{used[0].address} is ClickHouse {version} and has the table {names}"
     if url.startswith("http://") and "@" in url:
         return warn("clickhouse", f"{found}; it receives the password unencrypted", "Use https:// outside one machine.")
     return ok("clickhouse", found)

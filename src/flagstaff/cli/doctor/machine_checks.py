@@ -14,13 +14,12 @@ from flagstaff.cli.progress import spell_size
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.files import find_status
 from flagstaff.database.situations import find_file_situation
-from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE, paths_of
+from flagstaff.database.sqlite.files import list_files
 from flagstaff.evaluation import loops
 from flagstaff.machine.descriptors import RESERVE
 from flagstaff.settings import Settings, is_loopback
 from flagstaff.values.errors import Error
 
-_MIN_KEY_CHARACTERS = 32
 _LITTLE_BYTES = 100 * 1024**2
 _ENOUGH_BYTES = 2 * 1024**3
 _UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
@@ -32,7 +31,7 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
     yield _data_directory(settings.data_dir)
     yield check_files(settings.data_dir, is_sqlite=settings.database_url is None)
     yield _server(directory)
-    yield _secret_key(settings, directory)
+    yield from _leftovers(directory)
     yield _disk(settings.data_dir)
     yield _descriptors(settings.max_connections + RESERVE)
     yield _public_url(settings)
@@ -69,8 +68,7 @@ def _data_directory(path: Path) -> Finding:
 
 def check_files(path: Path, *, is_sqlite: bool) -> Finding:
     """Whether the files of SQLite, if it is used, and the folders of what waits for the database can be written."""
-    names = (CONFIGURATION_FILE, HISTORY_FILE) if is_sqlite else ()
-    checked = [each for name in names for each in paths_of(path / name)]
+    checked = list_files(path) if is_sqlite else []
     checked += [path / name for name in (SPOOL_FOLDER, EVENTS_FOLDER)]
     if situation := find_file_situation(*checked):
         return fail("files", situation.cause, situation.step)
@@ -94,29 +92,17 @@ def _server(directory: DataDirectory) -> Finding:
     return ok("server", "a server is running on the data directory" if running else "no server is running here")
 
 
-def _secret_key(settings: Settings, directory: DataDirectory) -> Finding:
-    check = "secret key"
-    if settings.secret_key is not None:
-        return ok(check, "set by FLAGSTAFF_SECRET_KEY")
+def _leftovers(directory: DataDirectory) -> Iterator[Finding]:
+    """What takes space for nothing, unless the command that makes it is running."""
+    folders = directory.find_work_folders()
     try:
-        key, mode = directory.find_secret_key(), directory.secret_key_mode()
-    except Error as error:
-        return fail(check, error.message, "Run this command as the user that runs the server.")
-    if key is None or mode is None:
-        return warn(check, "does not exist yet", "The first start creates it. Keep it with your backups.")
-    if mode & 0o077:
-        return fail(check, f"the file has mode {mode:04o}, so others can read it", "Run there: chmod 600 secret-key")
-    if len(key) < _MIN_KEY_CHARACTERS:
-        return fail(
-            check, "the file is empty or too short", "Stop the server and delete it; the next start creates another."
-        )
-    if settings.database_url is not None:
-        return warn(
-            check,
-            "in the data directory, for this instance only",
-            "If there are several instances, set FLAGSTAFF_SECRET_KEY in each.",
-        )
-    return ok(check, f"in the data directory, mode {mode:04o}")
+        if not folders or directory.is_locked():
+            return
+        size = sum(each.lstat().st_size for folder in folders for each in folder.rglob("*"))
+    except (Error, OSError):  # said by the checks before, or deleted by a start
+        return
+    said = f"{', '.join(each.name for each in folders)}: {spell_size(size)}, left by commands that were killed"
+    yield warn("leftovers", said, "The next start of the server deletes them.")
 
 
 def _disk(path: Path) -> Finding:

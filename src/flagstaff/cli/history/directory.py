@@ -11,6 +11,7 @@ files with names of an export are renamed or deleted.
 import errno
 import fcntl
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ from flagstaff.history.store.following import Position
 from flagstaff.values.errors import Code, Error
 
 _TEMPORARY = ".part"
-_NEW = f".new{_TEMPORARY}"
+_new_name = re.compile(rf"\.new(-[0-9]+)?{re.escape(_TEMPORARY)}")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -46,9 +47,9 @@ class ExportDirectory:
     manifest: Manifest
 
     @contextmanager
-    def new_file(self) -> Iterator[BinaryIO]:
-        """The next file, open under its temporary name. It is deleted if the block fails."""
-        path = self.path / _NEW
+    def new_file(self, number: int) -> Iterator[BinaryIO]:
+        """A new file, open under a temporary name with this number. It is deleted if the block fails."""
+        path = self._new(number)
         try:
             with _create(path) as file:
                 yield file
@@ -58,19 +59,25 @@ class ExportDirectory:
             path.unlink(missing_ok=True)
             raise
 
-    def keep(self, file: ExportedFile | None, environment_id: UUID, position: Position) -> None:
-        """Add the new file, if there is one, to the export, and continue at the position from now on."""
-        if file is not None:
-            (self.path / _NEW).rename(self.path / f".{file.name}{_TEMPORARY}")
-            self.manifest.files.append(file)
+    def keep(self, files: Mapping[int, ExportedFile], environment_id: UUID, position: Position) -> None:
+        """Add new files, by their numbers, to the export, and continue at the position from now on."""
+        for number, file in files.items():
+            self._new(number).rename(self.path / f".{file.name}{_TEMPORARY}")
+        self.manifest.files += files.values()
         self.manifest.positions[environment_id] = position
         self._write_manifest()
-        if file is not None:
+        for file in files.values():
             self._name(file)
 
-    def next_name(self, day: str, environment: str, suffix: str) -> str:
-        """The name of the next file. Names are in the order in which the files were written on each day."""
-        return file_name(day, environment, len(self.manifest.files) + 1, suffix)
+    def next_name(self, day: str, environment: str, suffix: str, waiting: int) -> str:
+        """The name of the next file after so many that are not kept yet.
+
+        Names are in the order in which the files were written on each day.
+        """
+        return file_name(day, environment, len(self.manifest.files) + waiting + 1, suffix)
+
+    def _new(self, number: int) -> Path:
+        return self.path / f".new-{number}{_TEMPORARY}"
 
     def clean_up(self) -> None:
         """Finish or undo what a run that was killed had begun."""
@@ -134,7 +141,7 @@ def _find_or_begin(path: Path, options: dict[str, Any]) -> Manifest:
 
 def _is_temporary(name: str) -> bool:
     """Return whether only an export gives this name to a file that is not finished."""
-    if name in {_NEW, f".{MANIFEST}{_TEMPORARY}"}:
+    if _new_name.fullmatch(name) or name == f".{MANIFEST}{_TEMPORARY}":
         return True
     hidden = name.startswith(".") and name.endswith(_TEMPORARY)
     return hidden and is_file_name(name[1 : -len(_TEMPORARY)])

@@ -15,27 +15,35 @@ from flagstaff.values.errors import Code, Error
 from flagstaff.values.keys import ENVIRONMENT_KEY_PATTERN
 
 MANIFEST = "manifest.json"
-_VERSION = 1
+_VERSION = 2  # of the form of files: the earlier one had fewer columns
 _file_name = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-{ENVIRONMENT_KEY_PATTERN[1:-1]}-[0-9]{{6,}}(\.[a-z]+)+")
 
 
 class ExportedFile(msgspec.Struct, frozen=True):
-    """A file of the export: evaluations of one environment on one day (UTC)."""
+    """A file of the export: evaluations of one environment on one day.
+
+    The id of the environment is None if an earlier release has written the file.
+    """
 
     name: str
     environment: str
     day: str
     records: int
     bytes: int
+    environment_id: UUID | None = None
 
 
 class Manifest(msgspec.Struct):
-    """The contents of an export: the options, the position reached in each environment, and the files."""
+    """The contents of an export: the options, the position reached in each environment, and the files.
+
+    If the options have the key of a flag, `flags` has the flag that this is in each environment, in all runs.
+    """
 
     version: int
     options: dict[str, Any]
     positions: dict[UUID, Position]
     files: list[ExportedFile]
+    flags: dict[UUID, UUID] = {}
 
     def position(self, environment_id: UUID) -> Position:
         """Return the position up to which an environment was read."""
@@ -70,7 +78,11 @@ def find_manifest(path: Path, options: dict[str, Any]) -> Manifest | None:
     except msgspec.DecodeError as error:
         raise Error(Code.CONFLICT, f"{path / MANIFEST} is not the manifest of an export: {error}.") from error
     if found.version != _VERSION:
-        raise Error(Code.CONFLICT, f"{path} contains an export of version {found.version}, which is unknown.")
+        raise Error(
+            Code.CONFLICT,
+            f"{path} contains an export of version {found.version}, whose files have other columns than those of this "
+            "release. Choose a new directory.",
+        )
     strange = [file.name for file in found.files if not is_file_name(file.name)]
     if strange:
         raise Error(

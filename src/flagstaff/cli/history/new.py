@@ -24,13 +24,8 @@ def new() -> None:
             typer.echo(f"The previous history is now in the schema {schema}.")
         typer.echo("There is a new, empty history. Servers use it within seconds.")
         return
-    directory = DataDirectory(settings.data_dir)
-    directory.prepare()
-    directory.lock()
-    try:
+    with DataDirectory(settings.data_dir).locked():
         aside = asyncio.run(begin_new_history(settings.data_dir, now))
-    finally:
-        directory.unlock()
     if aside is not None:
         typer.echo(f"The previous history is now {aside}.")
     typer.echo("There is a new, empty history. Start the server.")

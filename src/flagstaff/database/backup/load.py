@@ -11,7 +11,7 @@ from flagstaff.database.backup.forms import Progress, Source, TableForm, newest_
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.migrate import migrate_connection
 from flagstaff.database.schema_state import known_revisions, present_revision
-from flagstaff.database.sqlite.commit_numbers import forget_number
+from flagstaff.database.sqlite.commit_numbers import find_confirmed
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.values.errors import Code, Error
 
@@ -41,11 +41,18 @@ async def load(
                 for form in source.forms:
                     await _fill(connection, source, form, progress)
                 await connection.run_sync(migrate_connection, "head")
+                if url is None:
+                    await _number_as_confirmed(connection, data_directory)
     finally:
         await engine.dispose()
-    if url is None:
-        for name in (CONFIGURATION_FILE, HISTORY_FILE):
-            forget_number(data_directory, name)
+
+
+async def _number_as_confirmed(connection: AsyncConnection, data_directory: Path) -> None:
+    """Number this commit as the newest confirmed one of each file, so that what it replaces is not taken for lost."""
+    for schema, name in (("main", CONFIGURATION_FILE), ("history", HISTORY_FILE)):
+        number = find_confirmed(data_directory, name)
+        if number is not None:
+            await connection.exec_driver_sql(f"PRAGMA {schema}.user_version = {number}")
 
 
 def check_revision(revision: str) -> None:

@@ -54,18 +54,30 @@ def read_number(connection: sqlite3.Connection) -> int:
     return found
 
 
-def record_number(directory: Path, name: str, number: int, *, is_synced: bool) -> None:
-    """Write the number of a file's newest commit. A failure is logged: the commit is stored already.
+class NumberRecord:
+    """Writes the number of a file's newest commit. `is_synced` says that commits are on the disk then.
 
-    `is_synced` says that the commit is on the disk. A power failure may take one that is not.
+    A power failure may take those that are not.
     """
-    # Of one length, so that a kill leaves the number before or this one. It is not synced: at worst it is too low.
-    line = f"{number:010} {_SYNCED if is_synced else _boot_id():<36}\n".encode()
-    try:
-        with _opened(directory / FOLDER / name) as descriptor:
-            os.pwrite(descriptor, line, 0)
-    except OSError as error:
-        log.warning("commit_number_not_written", file=name, error=error.strerror)
+
+    def __init__(self, directory: Path, name: str, *, is_synced: bool) -> None:
+        self._path = directory / FOLDER / name
+        self._known = _SYNCED if is_synced else _boot_id()
+        self._fails = False
+
+    def __call__(self, number: int) -> None:
+        """Write a number. The first failure after a success is logged: the commit is stored already."""
+        # Of one length, so that a kill leaves the number before or this one. It is not synced: at worst it is too low.
+        line = f"{number:010} {self._known:<36}\n".encode()
+        try:
+            with _opened(self._path) as descriptor:
+                os.pwrite(descriptor, line, 0)
+        except OSError as error:
+            if not self._fails:
+                log.warning("commit_number_not_written", file=self._path.name, error=error.strerror)
+            self._fails = True
+        else:
+            self._fails = False
 
 
 def find_confirmed(directory: Path, name: str) -> int | None:

@@ -87,13 +87,28 @@ def begin_transaction(connection: sqlite3.Connection, statement: str) -> None:
     SQLite's own attempts are up to a tenth of a second apart, so of several processes that write all the time, one
     would wait for a second (docs/performance.md).
     """
+    if statement == BEGIN_TO_WRITE:
+        _execute_when_free(connection, statement)
+    else:
+        connection.execute(statement)
+
+
+def use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Put a file into WAL mode, in which it stays. Try again while another process does the same.
+
+    Each of the two holds a lock that the other waits for, so SQLite refuses one of them without waiting.
+    """
+    _execute_when_free(connection, "PRAGMA journal_mode = WAL")
+
+
+def _execute_when_free(connection: sqlite3.Connection, statement: str) -> None:
     gives_up_at = monotonic() + WRITE_LOCK_SECONDS
     while True:
         try:
-            connection.execute(statement)
+            connection.execute(statement).close()
         except sqlite3.OperationalError as error:
             is_busy = (error.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_BUSY
-            if statement != BEGIN_TO_WRITE or not is_busy or monotonic() >= gives_up_at:
+            if not is_busy or monotonic() >= gives_up_at:
                 raise
         else:
             return

@@ -25,6 +25,9 @@ COMPANIONS = (*OPEN_ENDINGS, "-journal")
 _BEFORE_HISTORY = "0001"  # the only revision without tables in the history
 _LOCK_SECONDS = 30
 _VERSION = "alembic_version"
+_NEW_HISTORY = (
+    "Stop the server. Put the file back if you have it; otherwise run: flagstaff history new. Then start the server."
+)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -119,10 +122,7 @@ class Files:
 
 def unusable_history(found: str) -> str:
     """Return what to do about a history in this state."""
-    return (
-        f"{found}. Evaluations are answered, and kept on disk for the history. Stop the server. Put the file back if "
-        "you have it; otherwise run: flagstaff history new. Then start the server."
-    )
+    return f"{found}. Evaluations are answered, and kept on disk for the history. {_NEW_HISTORY}"
 
 
 def describe_loss(name: str, commits: int) -> str:
@@ -160,7 +160,9 @@ def require_files_of_server(directory: Path) -> None:
 def describe_replaced(name: str) -> str:
     """Return what to do about a file of the running server, such as flagstaff.sqlite-wal, that is gone or another."""
     happened = f"{name} was deleted or replaced while the server was running. Nothing was changed."
-    if name in (CONFIGURATION_FILE, HISTORY_FILE):
+    if name == HISTORY_FILE:
+        return f"{happened} {_NEW_HISTORY}"
+    if name == CONFIGURATION_FILE:
         return f"{happened} Stop the server, put the file back or restore a backup, and start it again."
     return (
         f"{happened} The server has it open, and writes what it contains to {name.rpartition('-')[0]} within seconds. "
@@ -235,6 +237,11 @@ def existing(path: Path) -> str:
 def paths_of(path: Path) -> list[Path]:
     """A file, the files beside it, and their directory: what must be writable to change it."""
     return [*(path.with_name(f"{path.name}{ending}") for ending in COMPANIONS), path.parent]
+
+
+def list_files(directory: Path) -> list[Path]:
+    """What must be writable to change anything: both files, those beside them, and their directory."""
+    return [each for name in (CONFIGURATION_FILE, HISTORY_FILE) for each in paths_of(directory / name)]
 
 
 def _unreadable(path: Path, error: sqlite3.Error) -> Error:

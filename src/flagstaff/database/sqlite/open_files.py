@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from flagstaff.database.files import find_status
+from flagstaff.database.sqlite.connection_thread import use_write_ahead_log
 from flagstaff.database.sqlite.driver import Connection, connect
 from flagstaff.database.sqlite.files import OPEN_ENDINGS, describe_replaced, existing
 from flagstaff.values.errors import unavailable
@@ -72,6 +73,13 @@ class OpenFile:
         """
         return 0 if self._connection is None else await self._connection.call(_checkpoint)
 
+    async def empty_log(self) -> bool:
+        """Move all that is in the log to the file, and make it empty; return False if a reader has kept it from that.
+
+        Raises sqlite3's exceptions.
+        """
+        return self._connection is None or await self._connection.call(_empty_log)
+
     async def close(self) -> None:
         """Close the connection."""
         if self._connection is not None:
@@ -81,7 +89,7 @@ class OpenFile:
 
 def _prepare(database: sqlite3.Connection) -> None:
     database.execute(f"PRAGMA busy_timeout = {_OPEN_MILLISECONDS}")
-    database.execute("PRAGMA journal_mode = WAL")
+    use_write_ahead_log(database)
     database.execute("SELECT count(*) FROM sqlite_master").fetchall()  # the first read opens the files beside it
     database.execute(f"PRAGMA busy_timeout = {_TRUNCATE_MILLISECONDS}")
 
@@ -92,6 +100,11 @@ def _checkpoint(database: sqlite3.Connection) -> int:
     if pages * page_bytes > LOG_BYTES:
         _, pages, moved = map(int, database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
     return max(pages - moved, 0) * page_bytes
+
+
+def _empty_log(database: sqlite3.Connection) -> bool:
+    is_busy, pages, _ = map(int, database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
+    return not is_busy and pages <= 0
 
 
 def _identity(path: Path) -> Identity | None:

@@ -11,6 +11,7 @@ from flagstaff.database.tables.hooks_tables import *
 from flagstaff.database.tables.identity_tables import *
 from flagstaff.database.tables.metrics_tables import *
 from flagstaff.database.tables.notifications_tables import *
+from flagstaff.database.tables.people_tables import *
 from flagstaff.database.tables.projects_tables import *
 from flagstaff.database.tables.releases_tables import *
 from flagstaff.database.tables.views_tables import *

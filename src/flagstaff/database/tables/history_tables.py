@@ -86,6 +86,16 @@ delivered = sa.Table(
     sqlite_with_rowid=False,
 )
 
+# The segment of events up to which those of each environment were sent to another database.
+delivered_events = sa.Table(
+    "delivered_events",
+    metadata,
+    sa.Column("environment_id", sa.Uuid, primary_key=True),
+    sa.Column("segment", sa.BigInteger, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
 # The counts that batches have added by minute (counted from 1970) and layout, until it is rolled up; see
 # history/store/summaries.py. `bytes` is the size of the minute's segments and new layouts.
 summaries = sa.Table(
@@ -103,7 +113,8 @@ summaries = sa.Table(
 )
 
 # The count of each outcome of each flag: a row for each hour (`span` 60) and one for each day (1440), which starts at a
-# minute counted from 1970; see history/store/rollups.py.
+# minute counted from 1970; see history/store/rollups.py. `counts` has all flags that had the key in the span: that of
+# `flag_id`, and those in `others`; see history/store/flag_counts.py.
 flag_counts = sa.Table(
     "flag_counts",
     metadata,
@@ -113,6 +124,8 @@ flag_counts = sa.Table(
     sa.Column("flag_key", sa.Text, primary_key=True),
     sa.Column("version", sa.SmallInteger, nullable=False),
     sa.Column("counts", sa.LargeBinary, nullable=False),
+    sa.Column("flag_id", sa.Uuid),  # NULL in rows of earlier releases
+    sa.Column("others", sa.LargeBinary),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )
@@ -127,6 +140,8 @@ environment_users = sa.Table(
     sa.Column("version", sa.SmallInteger, nullable=False),
     sa.Column("users", sa.LargeBinary, nullable=False),
     sa.Column("flags", sa.LargeBinary, nullable=False),
+    sa.Column("flag_ids", sa.LargeBinary),  # of `flags`; NULL in rows of earlier releases, as are all of these columns
+    sa.Column("single_users", sa.LargeBinary),  # those for whom single flags were evaluated
     schema=HISTORY,
     sqlite_with_rowid=False,
 )
@@ -140,6 +155,8 @@ flag_users = sa.Table(
     sa.Column("version", sa.SmallInteger, nullable=False),
     sa.Column("on_users", sa.LargeBinary, nullable=False),
     sa.Column("off_users", sa.LargeBinary, nullable=False),
+    sa.Column("flag_id", sa.Uuid),
+    sa.Column("details", sa.LargeBinary),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )

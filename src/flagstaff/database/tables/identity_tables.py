@@ -17,6 +17,17 @@ accounts = sa.Table(
     sa.Column("email_verified_at", Moment),
 )
 
+# The accounts that were deleted and whose address the audit trail may still have: sealed, with the number of the last
+# change that was examined for it, and of the one at which that ends.
+deleted_accounts = sa.Table(
+    "deleted_accounts",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("sealed", sa.LargeBinary, nullable=False),
+    sa.Column("examined", sa.BigInteger, nullable=False),
+    sa.Column("until", sa.BigInteger, nullable=False),
+)
+
 # The settings that were changed while the instance ran, and its first account.
 instance_settings = sa.Table(
     "instance_settings",

@@ -17,6 +17,7 @@ projects = sa.Table(
     sa.Column("demands_second_factor", sa.Boolean, nullable=False, server_default=sa.false()),
     revision_column(),
     sa.Column("shares_contents", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("history_retention_days", sa.Integer),
 )
 
 environments = sa.Table(
@@ -31,6 +32,7 @@ environments = sa.Table(
     sa.Column("critical", sa.Boolean),  # null: by its key
     # Its place in the order that members have chosen. Those that came after it was chosen share the last place.
     sa.Column("position", sa.Integer, nullable=False, server_default="2147483647"),
+    sa.Column("history_retention_days", sa.Integer),
     sa.UniqueConstraint("project_id", "key"),
 )
 

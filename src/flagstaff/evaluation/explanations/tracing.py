@@ -161,15 +161,11 @@ class Tracer:
 
     def _hash(self, flag: Flag) -> Hashed:
         identifier = identifier_of(self._user, flag.stickiness).decode()
-        return Hashed(identifier, f"{_hashed_key(flag)}:{identifier}") if identifier else Hashed(None, None)
-
-
-def _hashed_key(flag: Flag) -> str:
-    return flag.bucketing_key or flag.key
+        return Hashed(identifier, f"{flag.hashed_key}:{identifier}") if identifier else Hashed(None, None)
 
 
 def _bucket(flag: Flag, hashed: Hashed) -> int | None:
-    return bucket(_hashed_key(flag), hashed.identifier) if hashed.identifier else None
+    return bucket(flag.hashed_key, hashed.identifier) if hashed.identifier else None
 
 
 def _trace_prerequisites(flag: Flag, decided: Mapping[str, DecidedFlag]) -> tuple[PrerequisiteTrace, ...]:
@@ -195,7 +191,7 @@ def _trace_rollout(flag: Flag, hashed: Hashed) -> RolloutTrace | None:
 def _trace_variants(flag: Flag, hashed: Hashed, decision: Decision, rule: Rule | None) -> VariantsTrace:
     bounds = list(accumulate((variant.weight for variant in flag.variants), initial=0))
     ranges = tuple((each.key, *bound) for each, bound in zip(flag.variants, pairwise(bounds), strict=True))
-    position = variant_position(_hashed_key(flag), hashed.identifier, bounds[-1]) if hashed.identifier else None
+    position = variant_position(flag.hashed_key, hashed.identifier, bounds[-1]) if hashed.identifier else None
     by = None
     if decision.variant is not None:
         by = ChosenBy.NO_IDENTIFIER if position is None else ChosenBy.WEIGHT

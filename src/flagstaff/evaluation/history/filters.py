@@ -31,7 +31,7 @@ class Checks(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FlagFilter:
-    """Evaluations of a flag, by its id or by its key, or else of any flag that the rule decided.
+    """Evaluations of a flag by its id, or else of those that had its key, or else of any flag that the rule decided.
 
     `enabled` narrows them to those with the flag on, or off, `variant` to those with this variant, and `rule_id` to
     those in which the rule matched. Only the flags for which a layout lists what can decide them record the rule.
@@ -65,7 +65,7 @@ class FlagFilter:
     def _is(self, flag: LayoutFlag) -> bool:
         if self.flag_id is None and self.key is None:
             return any(decider.rule_id == self.rule_id for decider in flag.deciders)
-        return flag.id == self.flag_id or flag.key == self.key
+        return flag.id == self.flag_id if self.flag_id is not None else flag.key == self.key
 
     def _checks(self, layout: Layout, position: int, flag: LayoutFlag) -> list[Check] | None:
         checks = []

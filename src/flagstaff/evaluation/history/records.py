@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Decision, FoundFlag, Layout, freeing
+from flagstaff.evaluation.history.origins import Origin, Origins, joined_origins
 from flagstaff.evaluation.targets import CURRENT_TIME, RESERVED
 from flagstaff.values.lists import emptying
 
@@ -23,6 +24,8 @@ class RecordGroup:
 
     `flags` are the places of flags that were evaluated alone, and None for evaluations of all flags. The recorded bytes
     of the former are those of the flag's own layout. Without the column, all flags were evaluated each time.
+
+    `origins` are missing in groups of older releases.
     """
 
     environment_id: UUID
@@ -34,12 +37,15 @@ class RecordGroup:
     attributes: Sequence[bytes] | None = None
     has_all: bool = False
     flags: Sequence[int | None] | None = None
+    origins: Origins | None = None
 
     def __post_init__(self) -> None:
         """Raises ValueError when the columns differ in length, as may happen in a damaged file."""
         optional = [each for each in (self.attributes, self.flags) if each is not None]
         if len({*map(len, (self.times, self.users, self.emails, self.recorded, *optional))}) > 1:
             raise ValueError("the columns of a group differ in length")
+        if self.origins is not None:
+            self.origins.check(len(self.times))
 
 
 def joined(groups: Sequence[RecordGroup]) -> RecordGroup:
@@ -55,6 +61,7 @@ def joined(groups: Sequence[RecordGroup]) -> RecordGroup:
         recorded=[each for group in groups for each in group.recorded],
         attributes=attributes,
         flags=flags,
+        origins=joined_origins((group.origins, len(group.times)) for group in groups),
     )
 
 
@@ -79,7 +86,8 @@ class RecordedEvaluation:
     """One evaluate call as it was stored.
 
     `attributes` are the custom attributes that were kept, by name; None if none were, as in records of older releases.
-    `has_all` says that they are all that the request had, and not only those that rules looked at.
+    `has_all` says that they are all that the request had, and not only those that rules looked at. `origin` is None in
+    records of older releases.
     """
 
     id: UUID
@@ -90,6 +98,7 @@ class RecordedEvaluation:
     recorded: bytes
     attributes: Mapping[str, Any] | None = None
     has_all: bool = False
+    origin: Origin | None = None
 
     def decisions(self) -> list[Decision]:
         """The decisions about all flags."""

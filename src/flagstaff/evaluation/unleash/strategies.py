@@ -86,7 +86,7 @@ def write_strategies(flag: Flag, step: Step, environment_key: str) -> list[Strat
     """The strategies of a step; raises InexpressibleError if SDKs cannot divide its users as the engine does."""
     percentage = step.percentage
     if percentage < BUCKETS and flag.stickiness == "environment":  # then all users are in one bucket
-        is_inside = bucket(flag.bucketing_key or flag.key, environment_key) < percentage
+        is_inside = bucket(flag.hashed_key, environment_key) < percentage
         percentage = BUCKETS if is_inside else 0
     strategies: list[Strategy] = []
     for constraints in step.included.alternatives if percentage else ():
@@ -130,7 +130,7 @@ def _strategy(constraints: Constraints, **parameters: str) -> Strategy:
 
 def _with_rollout(flag: Flag, step: Step, constraints: Constraints) -> list[Strategy]:
     """A share of the users, by what identifies them. Nobody without an identifier is included."""
-    key = flag.bucketing_key or flag.key
+    key = flag.hashed_key
     if '"' in key or key.endswith("\\"):
         raise InexpressibleError("SDKs cannot read the bucketing key")
     strategies = []
@@ -148,7 +148,7 @@ def _with_variants(flag: Flag, step: Step, strategy: Strategy, environment_key: 
     if not flag.variants:
         return [strategy]
     live = [variant for variant in flag.variants if variant.weight]
-    key = flag.bucketing_key or flag.key
+    key = flag.hashed_key
     forced = _given_variant(flag, step)
     if forced is None and len(live) == 1:
         forced = live[0].key

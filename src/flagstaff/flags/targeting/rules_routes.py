@@ -153,7 +153,7 @@ def read_values(given: dict[str, Any]) -> dict[str, Any]:
 
 
 Service = Annotated[Rules, Depends(service(Rules))]
-IfMatch = Annotated[Precondition[Rule], Depends(if_match("rule", _view, Permission.FLAGS_READ))]
+IfMatch = Annotated[Precondition[Rule], Depends(if_match("rule", _view))]
 
 
 @router.post(

@@ -81,7 +81,7 @@ _listing = Listing(_view, lambda segment: (segment.created_at, segment.id), BY_A
 
 
 Service = Annotated[Segments, Depends(service(Segments))]
-IfMatch = Annotated[Precondition[Segment], Depends(if_match("segment", _view, Permission.PROJECT_READ))]
+IfMatch = Annotated[Precondition[Segment], Depends(if_match("segment", _view))]
 
 
 @router.post(

@@ -1,6 +1,6 @@
 """Segments of a project. When a method returns, every later evaluation in every environment sees what it did."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -16,8 +16,9 @@ from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.targeting import segments_store
 from flagstaff.flags.targeting.conditions_service import check_given_conditions
 from flagstaff.flags.targeting.segments import Segment, SegmentUse
-from flagstaff.projects.access import open_project
-from flagstaff.projects.permissions import Permission
+from flagstaff.projects.access import open_membership, open_project
+from flagstaff.projects.members.members import Member
+from flagstaff.projects.permissions import Permission, shown_flags
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
@@ -116,10 +117,10 @@ class Segments:
         """Delete a segment; raises Error CONFLICT, which names the flags, if a rule refers to it."""
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await open_project(connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
+            _, member = await open_membership(connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
             segment = await segments_store.get_segment(connection, project_id, segment_id)
             await precondition.require(connection, segment, segment_id, project_id)
-            await require_unused(connection, segment)
+            await require_unused(connection, segment, member)
             await segments_store.delete_segment(connection, segment_id)
             change = change_of(actor, "segment.deleted", self.now(), Scope(project_id), before=segment)
             await record(transaction, change)
@@ -140,20 +141,21 @@ class Segments:
             raise invalid_field(excess.field, excess.message)
 
 
-async def require_unused(connection: Connection, segment: Segment) -> None:
-    """Raise Error CONFLICT, which names the flags, if rules use the segment."""
+async def require_unused(connection: Connection, segment: Segment, member: Member | None = None) -> None:
+    """Raise Error CONFLICT if rules use the segment.
+
+    It names the flags if the member may see them. None is somebody who reads the audit trail, which has them.
+    """
     flags = await segments_store.list_flags_in(connection, segment.project_id, segment.key)
     if flags:
-        raise _in_use(segment, flags)
-
-
-def _in_use(segment: Segment, flags: Sequence[SegmentUse]) -> Error:
-    named = name_some(
-        flags,
-        _NAMED_FLAGS,
-        lambda each: f"{each.flag_key} in {each.environment_key}{' (archived)' if each.is_archived else ''}",
-    )
-    return Error(
-        Code.CONFLICT,
-        f"The segment {segment.key} is used by rules of these flags: {named}. Delete or change the rules first.",
-    )
+        named = name_some(
+            flags,
+            _NAMED_FLAGS,
+            lambda each: f"{each.flag_key} in {each.environment_key}{' (archived)' if each.is_archived else ''}",
+        )
+        if member is not None:
+            named = shown_flags(member, named)
+        raise Error(
+            Code.CONFLICT,
+            f"The segment {segment.key} is used by rules of these flags: {named}. Delete or change the rules first.",
+        )

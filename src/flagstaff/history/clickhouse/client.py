@@ -3,13 +3,15 @@
 import asyncio
 import gzip
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from urllib.parse import unquote, urlsplit
 
 import httpx
 import msgspec
 
-from flagstaff.history.clickhouse.table import COLUMNS, objections
+from flagstaff.history.clickhouse.table import EVALUATION_TABLE, EVENT_TABLE, Shape, objections
+from flagstaff.settings import Settings
 
 TIMEOUT_SECONDS = 30.0
 _PORTS: Mapping[str, int] = {"http": 8123, "https": 8443}
@@ -33,10 +35,13 @@ class ClickHouseError(Exception):
 
 
 class ClickHouse:
-    """A table of evaluations on a server."""
+    """A table of evaluations or of events on a server."""
 
-    def __init__(self, url: str, table: str, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+    def __init__(
+        self, url: str, table: str, shape: Shape = EVALUATION_TABLE, *, timeout_seconds: float = TIMEOUT_SECONDS
+    ) -> None:
         """`url` is a valid FLAGSTAFF_CLICKHOUSE_URL, and `table` a valid FLAGSTAFF_CLICKHOUSE_TABLE."""
+        self._shape = shape
         parts = urlsplit(url)
         self.database, _, self.table = table.partition(".")
         host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
@@ -53,7 +58,7 @@ class ClickHouse:
         )
 
     async def check(self) -> str:
-        """Return the server's version if the table can receive evaluations; raises ClickHouseError."""
+        """Return the server's version if the table can receive what is sent; raises ClickHouseError."""
         (version,) = (await self._ask("SELECT version()"))[0]
         columns = await self._ask(
             "SELECT name, type FROM system.columns WHERE database = {database:String} AND table = {table:String}"
@@ -67,7 +72,7 @@ class ClickHouse:
             "SELECT engine, create_table_query FROM system.tables "
             "WHERE database = {database:String} AND name = {table:String}"
         )
-        wrong = objections({name: kind for name, kind in columns}, *tables[0])  # noqa: C416 - rows are lists
+        wrong = objections({name: kind for name, kind in columns}, *tables[0], shape=self._shape)  # noqa: C416 - rows are lists
         if wrong:
             raise ClickHouseError(
                 f"the table {name} cannot be used: {'; '.join(wrong)}; compare it with: flagstaff clickhouse schema"
@@ -80,10 +85,15 @@ class ClickHouse:
         Raises:
             ClickHouseError: also when the rows may have been stored.
         """
-        query = f"INSERT INTO {self.database}.{self.table} ({', '.join(COLUMNS)}) FORMAT JSONEachRow"
+        query = f"INSERT INTO {self.database}.{self.table} ({', '.join(self._shape.columns)}) FORMAT JSONEachRow"
         body = await asyncio.to_thread(gzip.compress, b"".join(rows), _LEVEL, mtime=0)
         parameters = {"query": query, "insert_deduplication_token": token, **_INSERT_SETTINGS}
         await self._post(parameters, body, {"content-encoding": "gzip"})
+
+    async def update(self, assignments: str, condition: str) -> None:
+        """Change rows of the table on all of its replicas, and wait until that is done; raises ClickHouseError."""
+        statement = f"ALTER TABLE {self.database}.{self.table} UPDATE {assignments} WHERE {condition}"
+        await self._post({"mutations_sync": 2, "wait_end_of_query": 1}, statement.encode(), {})
 
     async def close(self) -> None:
         """Close the connections."""
@@ -112,6 +122,22 @@ class ClickHouse:
             said = answer.text[:_MESSAGE_CHARACTERS].strip().partition("\n")[0]
             raise ClickHouseError(f"{self.address} answered {answer.status_code}: {said}")
         return answer.content
+
+
+@asynccontextmanager
+async def open_tables(
+    settings: Settings, timeout_seconds: float = TIMEOUT_SECONDS
+) -> AsyncIterator[tuple[ClickHouse, ClickHouse | None]]:
+    """The tables of evaluations and, if one is set, of events. `settings` have the URL of a server."""
+    url, events_table = settings.clickhouse_url or "", settings.clickhouse_events_table
+    evaluations = ClickHouse(url, settings.clickhouse_table, timeout_seconds=timeout_seconds)
+    events = ClickHouse(url, events_table, EVENT_TABLE, timeout_seconds=timeout_seconds) if events_table else None
+    try:
+        yield evaluations, events
+    finally:
+        await evaluations.close()
+        if events is not None:
+            await events.close()
 
 
 def _credentials(user: str | None, password: str | None) -> dict[bytes, bytes]:

@@ -1,26 +1,28 @@
-"""Sends evaluations to the table, which is checked first, and again after each failure."""
+"""Sends evaluations or events to a table, which is checked first, and again after each failure."""
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
-from uuid import UUID
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.history.clickhouse.rows import Rows
-from flagstaff.history.store.following import FollowedSegment
+from flagstaff.history.exported_rows import ExportedPlace
 
 if TYPE_CHECKING:  # loaded only if the settings ask for copies
     from flagstaff.history.clickhouse.client import ClickHouse
 
-Part = tuple[UUID, UUID, str, Sequence[FollowedSegment]]
-"""Evaluations of one environment: its project's id, its id and its key, and the evaluations."""
+Part = tuple[ExportedPlace, Sequence[Any]]
+"""Segments of one environment."""
+Encode = Callable[[ExportedPlace, Sequence[Any]], Generator[None, None, list[bytes]]]
+"""Makes rows of segments; yields after each."""
 
 
 class Sender:
     """Sends blocks to ClickHouse."""
 
-    def __init__(self, clickhouse: "ClickHouse") -> None:
+    def __init__(self, clickhouse: "ClickHouse", encode: Encode | None = None) -> None:
+        """`encode` makes the rows; without it, they are those of evaluations."""
         self._clickhouse = clickhouse
-        self._rows = Rows()
+        self._encode = encode or Rows().encode
         self._is_checked = False
 
     async def send(self, token: str, parts: Iterable[Part]) -> None:
@@ -30,7 +32,7 @@ class Sender:
         self._is_checked = False
         rows: list[bytes] = []
         for part in parts:
-            rows += await in_pieces(self._rows.encode(*part))
+            rows += await in_pieces(self._encode(*part))
         await self._clickhouse.insert(token, rows)
         self._is_checked = True
 

@@ -13,7 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database import dialect, tables
 from flagstaff.evaluation.history.records import RecordBatch, RecordGroup, joined
+from flagstaff.history.erased_users import Digests
 from flagstaff.history.store.columns import VERSIONS
+from flagstaff.history.store.erased_users import find_erased_users
 from flagstaff.history.store.ids import uuid7
 from flagstaff.history.store.layouts import encode_layout
 from flagstaff.history.store.partitions import waiting_for_bound
@@ -82,10 +84,11 @@ _store_layout_statement = dialect.upsert(
 )
 
 
-async def write_batches(connection: AsyncConnection, *batches: RecordBatch) -> set[int]:
+async def write_batches(connection: AsyncConnection, *batches: RecordBatch, digests: Digests | None = None) -> set[int]:
     """Write the evaluations, layouts and summaries of batches, oldest first; return the ids of those that are new.
 
-    The others are already stored, or empty. Together, they cost hardly more round trips than one of them.
+    The others are already stored, or empty. Together, they cost hardly more round trips than one of them. Users who
+    were erased since are known by `digests`; their evaluations are stored as those of nobody.
 
     Raises Error UNAVAILABLE if PostgreSQL can store them only after the next sweep.
     """
@@ -97,6 +100,12 @@ async def write_batches(connection: AsyncConnection, *batches: RecordBatch) -> s
     if not groups:
         return new
     numbers = await lock_environments(connection, {group.environment_id for group in groups})
+    if digests is not None:
+        erased = await find_erased_users(connection, numbers, min(min(group.times) for group in groups) // 1000)
+        groups = [
+            digests.without_erased(group, erased[group.environment_id]) if group.environment_id in erased else group
+            for group in groups
+        ]
     layout_ids, layout_bytes = await _store_layouts(connection, groups, numbers)
     newest = await _find_small_newest_segments(connection, groups, numbers)
     counts = SummaryCounts()

@@ -2,10 +2,13 @@
 
 Version 2 adds attributes: a JSON array with an object for each evaluation, compressed, because most are alike. Versions
 3 and 4, without and with attributes, hold evaluations of single flags beside those of all flags.
+
+All end with the origins: as texts, their places, and the kinds of their keys. Releases that know none of these ignore
+them, and leave them out where they continue a segment.
 """
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from operator import sub
@@ -14,7 +17,9 @@ from typing import Any
 import msgspec
 
 from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.history.origins import Origin, Origins, joined_origins, origins_of_texts
 from flagstaff.evaluation.history.records import RecordGroup
+from flagstaff.projects.sdk_keys import KeyKind
 
 VERSIONS = (1, 2, 3, 4)
 MIXED_VERSIONS = (3, 4)
@@ -28,19 +33,21 @@ class UnknownVersionError(ValueError):
 
 
 class Columns(msgspec.Struct, array_like=True):
-    """The evaluations: times in nanoseconds since 1970, users, and all recorded bytes, joined."""
+    """The evaluations: times in nanoseconds since 1970, users, and all recorded bytes, joined.
+
+    `has_all` says that the attributes are all that the requests had.
+    """
 
     times: Sequence[int]
     users: Sequence[str | None]
     emails: Sequence[str | None]
     recorded: bytes
-
-
-class AttributeColumns(Columns, array_like=True):
-    """The same with attributes; `has_all` says that they are all that the requests had."""
-
-    attributes: bytes
+    attributes: bytes | None
     has_all: bool
+    flags: None = None
+    origins: Sequence[str | None] | None = None
+    origin_places: Sequence[int] = ()
+    origin_kinds: Sequence[KeyKind | None] = ()
 
 
 class MixedColumns(msgspec.Struct, array_like=True):
@@ -57,6 +64,9 @@ class MixedColumns(msgspec.Struct, array_like=True):
     attributes: bytes | None
     has_all: bool
     flags: Sequence[int | None]
+    origins: Sequence[str | None] | None = None
+    origin_places: Sequence[int] = ()
+    origin_kinds: Sequence[KeyKind | None] = ()
 
     @property
     def times(self) -> Sequence[int]:
@@ -77,6 +87,9 @@ class StoredColumns(msgspec.Struct, array_like=True, dict=True):
     packed_attributes: bytes | None = None
     has_all: bool = False
     flags: list[int | None] | None = None
+    origin_texts: list[str | None] | None = None
+    origin_places: list[int] = []
+    origin_kinds: list[KeyKind | None] = []
 
     @cached_property
     def times(self) -> list[int]:
@@ -100,6 +113,17 @@ class StoredColumns(msgspec.Struct, array_like=True, dict=True):
         if self.packed_attributes is None:
             return []
         return msgspec.json.decode(_decompress(self.packed_attributes), type=list[msgspec.Raw])
+
+    @cached_property
+    def origins(self) -> Origins | None:
+        """The origins; None if an older release has recorded the evaluations. Raises ValueError if they are damaged."""
+        if self.origin_texts is None:
+            return None
+        return origins_of_texts(self.origin_texts, self.origin_places, self.origin_kinds)
+
+    def origin_of(self, offset: int) -> Origin | None:
+        """The origin of one evaluation."""
+        return None if self.origins is None else self.origins.at(offset)
 
     def attributes_of(self, offset: int) -> Mapping[str, Any] | None:
         """The attributes of one evaluation, by name; None if they were not kept."""
@@ -130,6 +154,8 @@ class StoredColumns(msgspec.Struct, array_like=True, dict=True):
             sizes.append(len(self.flags))
         if sizes != [size] * len(sizes):
             raise ValueError("the columns differ in length")
+        if self.origins is not None:
+            self.origins.check(size)
         if isinstance(self.recorded, list):
             check_fit(self.recorded, self.places, layout)
         elif self.flags is not None or len(self.recorded) != size * layout.width:
@@ -145,14 +171,29 @@ class StoredColumns(msgspec.Struct, array_like=True, dict=True):
                 return None
             attributes = zlib.compress(array, _LEVEL)
         has_all = self.has_all and later.has_all
+        origins = _stored(joined_origins(((self.origins, len(self.times)), (later.origins, len(later.times)))))
         if isinstance(self.recorded, list) or isinstance(later.recorded, list):
             flags = [*self.places, *later.places]
             steps = _to_steps(times)
-            return MixedColumns(steps, users, emails, self.rows + later.rows, attributes, has_all, flags)
-        recorded = self.recorded + later.recorded
-        if attributes is None:
-            return Columns(times, users, emails, recorded)
-        return AttributeColumns(times, users, emails, recorded, attributes, has_all)
+            return MixedColumns(steps, users, emails, self.rows + later.rows, attributes, has_all, flags, *origins)
+        return Columns(times, users, emails, self.recorded + later.recorded, attributes, has_all, None, *origins)
+
+    def without_users(self, offsets: Collection[int]) -> AnyColumns:
+        """The same evaluations, some of them without what says of whom they are: the ids, emails and attributes."""
+        gone = frozenset(offsets)
+        users, emails = (
+            [None if place in gone else each for place, each in enumerate(column)]
+            for column in (self.users, self.emails)
+        )
+        attributes = None
+        if self.packed_attributes is not None:
+            kept = [b"null" if place in gone else bytes(each) for place, each in enumerate(self.attributes)]
+            attributes = zlib.compress(b"[" + b",".join(kept) + b"]", _LEVEL)
+        origins = _stored(self.origins)
+        if isinstance(self.recorded, list):
+            flags, steps = list(self.places), _to_steps(self.times)
+            return MixedColumns(steps, users, emails, self.recorded, attributes, self.has_all, flags, *origins)
+        return Columns(self.times, users, emails, self.recorded, attributes, self.has_all, None, *origins)
 
     @property
     def places(self) -> Sequence[int | None]:
@@ -167,15 +208,14 @@ def pack(group: RecordGroup, part: slice) -> AnyColumns:
     if group.attributes is not None:
         attributes = zlib.compress(b"[" + b",".join(group.attributes[part]) + b"]", _LEVEL)
     flags = None if group.flags is None else group.flags[part]
+    origins = _stored(None if group.origins is None else group.origins.part(part))
     if flags is not None and any(place is not None for place in flags):
         check_fit(rows, flags, group.layout)
-        return MixedColumns(_to_steps(times), users, emails, rows, attributes, group.has_all, flags)
+        return MixedColumns(_to_steps(times), users, emails, rows, attributes, group.has_all, flags, *origins)
     recorded = b"".join(rows)
     if len(recorded) != group.layout.width * len(times):
         raise ValueError(_UNFIT)
-    if attributes is None:
-        return Columns(times, users, emails, recorded)
-    return AttributeColumns(times, users, emails, recorded, attributes, group.has_all)
+    return Columns(times, users, emails, recorded, attributes, group.has_all, None, *origins)
 
 
 def check_fit(rows: Sequence[bytes], flags: Sequence[int | None], layout: Layout) -> None:
@@ -190,9 +230,8 @@ def check_fit(rows: Sequence[bytes], flags: Sequence[int | None], layout: Layout
 
 def version_of(columns: AnyColumns) -> int:
     """The version of the content of columns."""
-    if isinstance(columns, MixedColumns):
-        return 3 if columns.attributes is None else 4
-    return 2 if isinstance(columns, AttributeColumns) else 1
+    without = 3 if isinstance(columns, MixedColumns) else 1
+    return without if columns.attributes is None else without + 1
 
 
 def has_attributes(version: int) -> bool:
@@ -205,6 +244,10 @@ def unpack(version: int, content: bytes) -> StoredColumns:
     if version not in VERSIONS:
         raise UnknownVersionError(f"segments of version {version} are unknown")
     return msgspec.msgpack.decode(content, type=StoredColumns)
+
+
+def _stored(origins: Origins | None) -> tuple[Sequence[str | None] | None, Sequence[int], Sequence[KeyKind | None]]:
+    return (None, (), ()) if origins is None else (origins.texts(), origins.places, origins.kinds)
 
 
 def _to_steps(times: Sequence[int]) -> list[int]:

@@ -1,16 +1,18 @@
 """Deletes the evaluation history, by age and of deleted environments, in small steps."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
+from flagstaff.database.long_lists import read_many
 from flagstaff.database.tables import microseconds
 from flagstaff.history.store.batches import LAYOUT_USE_PRECISION
+from flagstaff.history.store.flag_counts import DAY, HOUR
 from flagstaff.history.store.ids import uuid7
-from flagstaff.history.store.rollups import DAY, HOUR, lock_environment
+from flagstaff.history.store.rollups import lock_environment
 from flagstaff.history.store.segments import MICROSECONDS_A_SPAN
 
 _MICROSECONDS_A_MINUTE = 60 * 10**6
@@ -18,8 +20,11 @@ _END = 2**31 - 1  # after every minute
 _segments = tables.segments.c
 
 
-async def find_old(connection: AsyncConnection, before: datetime) -> set[int]:
-    """The environments with anything from before a moment: what is deleted or hidden below concerns no others."""
+async def find_old(connection: AsyncConnection, before: datetime, among: Collection[int] | None = None) -> set[int]:
+    """The environments with anything from before a moment: what is deleted or hidden below concerns no others.
+
+    `among` are the numbers of the environments to look at; None for all.
+    """
     number, minute = tables.recorded_environments.c.number, microseconds(before) // _MICROSECONDS_A_MINUTE
     counts, time = tables.flag_counts.c, microseconds(before)
     is_old = {
@@ -31,7 +36,10 @@ async def find_old(connection: AsyncConnection, before: datetime) -> set[int]:
         tables.flag_users: tables.flag_users.c.day < minute // DAY,
     }
     found = sa.or_(*(sa.exists().where(table.c.environment == number, old) for table, old in is_old.items()))
-    return set((await connection.execute(sa.select(number).where(found))).scalars())
+    if among is None:
+        return set((await connection.execute(sa.select(number).where(found))).scalars())
+    some = sa.select(number).where(number.in_(sa.bindparam("numbers", expanding=True)), found)
+    return {each.number for each in await read_many(connection, some, "numbers", among)}
 
 
 async def delete_segments(

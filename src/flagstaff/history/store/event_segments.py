@@ -1,5 +1,8 @@
 """Segments of the events of an environment: written as they arrive, and read in the order in which they were committed.
 
+The events of a segment were sent with one kind of SDK key. It is a column of the row, which the release before does not
+know, and null where that release has written the segment.
+
 The content is columns, as msgpack, compressed. An event in a segment costs 0.3 µs and 15 bytes; in a row of its own it
 would cost 15 µs and 73 bytes, most of them for the index on its unit. Nothing needs this index: see `list_of_units`.
 
@@ -9,6 +12,7 @@ Writers hold the lock of their environment until they commit, so that a segment 
 import asyncio
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,8 +22,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database import tables
+from flagstaff.database.long_lists import read_many
 from flagstaff.history.store.columns import UnknownVersionError
 from flagstaff.metrics.events import EventRow
+from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.values.lists import parts_of
 
 SIZE_MAX = 2_000
@@ -36,8 +42,9 @@ log = structlog.get_logger(__name__)
 
 _segments = tables.event_segments.c
 _environments = tables.recorded_environments.c
-_Columns = tuple[list[str], list[str], list[int], list[float | None]]
-_decode: Callable[[bytes], _Columns] = msgspec.msgpack.Decoder(_Columns).decode
+Columns = tuple[list[str], list[str], list[int], list[float | None]]
+"""The metrics of events, their units, their times in microseconds since 1970 and their values."""
+_decode: Callable[[bytes], Columns] = msgspec.msgpack.Decoder(Columns).decode
 
 _environment: sa.BindParameter[int] = sa.bindparam("environment")
 _newest = (
@@ -62,20 +69,34 @@ _between = (
     .limit(_LISTED_AT_ONCE)
 )
 _since = _between.where(_segments.last_at >= sa.bindparam("since"))
+_newest_first = (
+    sa.select(_segments.id, _segments.size, _segments.last_at)
+    .where(_segments.environment == _environment)
+    .order_by(_segments.id.desc())
+    .limit(_LISTED_AT_ONCE)
+)
 _contents = (
-    sa.select(_segments.id, _segments.version, _segments.content)
+    sa.select(_segments.id, _segments.version, _segments.content, _segments.key_kind)
     .where(_segments.id.in_(sa.bindparam("ids", expanding=True)))
     .order_by(_segments.id)
 )
 
 
 class StoredEvent(NamedTuple):
-    """An event as it was stored; `at` is in microseconds since 1970."""
+    """An event as it was stored; `at` is in microseconds since 1970, and `key_kind` that of the key, if it is known."""
 
     metric: str
     unit: str
     at: int
     value: float | None
+    key_kind: KeyKind | None = None
+
+
+class Latest(NamedTuple):
+    """The latest events, all of them from a time on, which is in microseconds since 1970."""
+
+    events: list[StoredEvent]
+    since: int
 
 
 class Stretch(NamedTuple):
@@ -86,8 +107,10 @@ class Stretch(NamedTuple):
     more: bool
 
 
-async def add_events(connection: AsyncConnection, environment: int, rows: Sequence[EventRow]) -> None:
-    """Store events of an environment, whose lock the transaction holds."""
+async def add_events(
+    connection: AsyncConnection, environment: int, rows: Sequence[EventRow], key_kind: KeyKind | None
+) -> None:
+    """Store events of an environment, whose lock the transaction holds, and which were sent with one kind of key."""
     for part in _parts(rows):
         times = [row.at for row in part]
         columns = [row.metric for row in part], [row.unit for row in part], times, [row.value for row in part]
@@ -98,6 +121,7 @@ async def add_events(connection: AsyncConnection, environment: int, rows: Sequen
             "size": len(part),
             "last_at": max(times),
             "version": _VERSION,
+            "key_kind": key_kind,
             "content": await _compress(encoded),
         }
         await connection.execute(_add, values)
@@ -144,10 +168,41 @@ async def list_after(
     found, turns = list[StoredEvent](), Turns()
     for some in parts_of(ids, _READ_AT_ONCE):
         for row in await connection.execute(_contents, {"ids": some}):
-            found += (StoredEvent(*event) for event in _read(row) if event[0] in metrics)
+            kind = kind_of(row)
+            found += (StoredEvent(*event, kind) for event in _read(row) if event[0] in metrics)
             await turns.give()
     more = bool(ids) and (len(ids) < len(listed) or len(listed) == _LISTED_AT_ONCE)
     return Stretch(found, ids[-1] if more else last, more)
+
+
+async def list_latest(
+    connection: AsyncConnection, environment: int, metrics: Collection[str], *, since: int, limit: int
+) -> Latest:
+    """The latest events of some metrics from a time on, in the latest 100 segments, with about `limit` events together.
+
+    Raises UnknownVersionError.
+    """
+    # Not by their times, for which SQLite would sort all of them.
+    listed = (await connection.execute(_newest_first, {"environment": environment})).all()
+    timely = [each for each in listed if each.last_at >= since]
+    ids, size = list[int](), 0
+    for each in timely:
+        if ids and size + each.size > limit:
+            break
+        ids.append(each.id)
+        size += each.size
+    start = since
+    if len(ids) < len(timely):
+        start = timely[len(ids) - 1].last_at
+    elif len(listed) == _LISTED_AT_ONCE:
+        start = max(since, listed[-1].last_at)
+    found, turns = list[StoredEvent](), Turns()
+    for some in parts_of(ids, _READ_AT_ONCE):
+        for row in await connection.execute(_contents, {"ids": some}):
+            kind = kind_of(row)
+            found += (StoredEvent(*event, kind) for event in _read(row) if event[0] in metrics and event[2] >= start)
+            await turns.give()
+    return Latest(found, start)
 
 
 async def list_of_units(
@@ -172,8 +227,9 @@ async def list_of_units(
         ids = [each.id for each in await connection.execute(_since, {**wanted, "after": after})]
         for some in parts_of(ids, _READ_AT_ONCE):
             for row in await connection.execute(_contents, {"ids": some}):
+                kind = kind_of(row)
                 found += (
-                    StoredEvent(*event)
+                    StoredEvent(*event, kind)
                     for event in _read(row)
                     if event[1] in units and event[2] >= since and event[0] in metrics
                 )
@@ -182,15 +238,36 @@ async def list_of_units(
     return found
 
 
+def kind_of(row: Any) -> KeyKind | None:
+    """The kind of key with which the events of a segment were sent; None if it is not known."""
+    return None if row.key_kind is None else KeyKind(row.key_kind)
+
+
+def pack_events(columns: Columns) -> bytes:
+    """A segment's content of such columns."""
+    return zlib.compress(msgspec.msgpack.encode(columns), _LEVEL)
+
+
+def unpack_columns(version: int, encoded: bytes) -> Columns:
+    """The columns in a segment's content, decompressed. Raises ValueError if it is damaged, UnknownVersionError."""
+    require_version(version)
+    return _decode(encoded)
+
+
 def _read(row: Any) -> Iterator[tuple[str, str, int, float | None]]:
     """The fields of the events of a segment; none if it is damaged, which must not stop the counting of all others."""
-    if row.version != _VERSION:
-        raise UnknownVersionError(f"segments of events of version {row.version} are unknown")
+    require_version(row.version)
     try:
         return unpack(row.content)
     except ValueError as error:
         log.error("history_row_damaged", table=tables.event_segments.name, id=row.id, error=str(error))  # noqa: TRY400
         return iter(())
+
+
+def require_version(version: int) -> None:
+    """Raise UnknownVersionError unless this version of Flagstaff can read content of a version."""
+    if version != _VERSION:
+        raise UnknownVersionError(f"segments of events of version {version} are unknown")
 
 
 def unpack(content: bytes) -> Iterator[tuple[str, str, int, float | None]]:
@@ -236,8 +313,25 @@ async def _count(connection: AsyncConnection) -> int:
     return int((await connection.execute(counts)).scalar() or 0)
 
 
-async def delete_of_environment(connection: AsyncConnection, environment: int, limit: int) -> bool:
-    """Delete at most `limit` segments of an environment; return whether there may be more."""
-    first = sa.select(_segments.id).where(_segments.environment == environment).order_by(_segments.id).limit(limit)
-    deleted = await connection.execute(tables.event_segments.delete().where(_segments.id.in_(first)))
-    return deleted.rowcount == limit
+async def find_old(connection: AsyncConnection, before: int, among: Collection[int]) -> set[int]:
+    """Those of some environments whose oldest segment ends before a time, in microseconds."""
+    number = _environments.number
+    oldest = sa.select(_segments.last_at).where(_segments.environment == number).order_by(_segments.id).limit(1)
+    is_old = oldest.correlate(tables.recorded_environments).scalar_subquery() < before
+    query = sa.select(number).where(number.in_(sa.bindparam("numbers", expanding=True)), is_old)
+    return {each.number for each in await read_many(connection, query, "numbers", among)}
+
+
+async def delete_of_environment(
+    connection: AsyncConnection, environment: int, limit: int, before: int | None = None
+) -> bool:
+    """Delete at most `limit` of the oldest segments of an environment, all or up to one with events from a time on.
+
+    The time is in microseconds. Returns whether there may be more.
+    """
+    first = sa.select(_segments.id, _segments.last_at).where(_segments.environment == environment)
+    rows = list(await connection.execute(first.order_by(_segments.id).limit(limit)))
+    oldest = [each.id for each in takewhile(lambda each: before is None or each.last_at < before, rows)]
+    if oldest:
+        await connection.execute(tables.event_segments.delete().where(_segments.id.in_(oldest)))
+    return len(oldest) == limit

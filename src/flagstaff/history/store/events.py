@@ -1,7 +1,7 @@
 """Writes events of metrics in batches, each exactly once and in one transaction, and deletes them."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,9 +11,12 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, tables
+from flagstaff.history.erased_users import Digests
 from flagstaff.history.store import event_segments
 from flagstaff.history.store.batches import find_new_batches, lock_environments
+from flagstaff.history.store.erased_users import find_erased_users
 from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup, EventRow
+from flagstaff.projects.sdk_keys import KeyKind
 
 _MICROSECONDS_A_DAY = 86_400 * 10**6
 _IDS_A_SEGMENT = 20  # deletions are counted in segments, which are larger
@@ -39,29 +42,39 @@ _add_unknown = dialect.upsert(
 _known_unknown = sa.select(_unknown.metric).where(_unknown.environment_id == sa.bindparam("environment_id"))
 
 
-async def write_events(connection: AsyncConnection, *batches: EventBatch) -> set[int]:
-    """Write batches of events, oldest first; return the ids of those that are new. The others are already stored."""
+async def write_events(connection: AsyncConnection, *batches: EventBatch, digests: Digests | None = None) -> set[int]:
+    """Write batches of events, oldest first; return the ids of those that are new. The others are already stored.
+
+    Users who were erased since are known by `digests`; their events are stored as those of nobody.
+    """
     new = await find_new_batches(connection, {batch.id: batch.at for batch in batches})
-    rows: defaultdict[tuple[UUID, int], list[EventRow]] = defaultdict(list)
+    rows: defaultdict[tuple[UUID, int, KeyKind | None], list[EventRow]] = defaultdict(list)
     unknown: list[tuple[EventGroup, datetime]] = []
     for batch in {batch.id: batch for batch in batches}.values():  # one can be in two files
         if batch.id in new:
             for group in batch.groups:
-                rows[group.environment_id, batch.at // _MICROSECONDS_A_DAY] += group.rows
+                rows[group.environment_id, batch.at // _MICROSECONDS_A_DAY, group.kind] += group.rows
                 unknown += [(group, tables.moment(batch.at))] if group.unknown else []
     with_rows = {place: some for place, some in rows.items() if some}
-    numbers = await lock_environments(connection, {environment_id for environment_id, _ in with_rows})
-    for (environment_id, day), some in with_rows.items():
-        await _write_rows(connection, numbers[environment_id], some, day)
+    numbers = await lock_environments(connection, {environment_id for environment_id, *_ in with_rows})
+    if digests is not None and with_rows:
+        oldest = min(row.at for some in with_rows.values() for row in some)
+        erased = await find_erased_users(connection, numbers, oldest)
+        for place in [each for each in with_rows if each[0] in erased]:
+            with_rows[place] = digests.events_without_erased(with_rows[place], erased[place[0]])
+    for (environment_id, day, kind), some in with_rows.items():
+        await _write_rows(connection, numbers[environment_id], some, day, kind)
     for group, at in unknown:
         await _count_unknown(connection, group, at)
     return new
 
 
-async def _write_rows(connection: AsyncConnection, number: int, rows: Sequence[EventRow], day: int) -> None:
+async def _write_rows(
+    connection: AsyncConnection, number: int, rows: Sequence[EventRow], day: int, kind: KeyKind | None
+) -> None:
     if any(row.digest for row in rows):
         rows = await _without_repetitions(connection, number, rows, day)
-    await event_segments.add_events(connection, number, rows)
+    await event_segments.add_events(connection, number, rows, kind)
 
 
 async def _without_repetitions(
@@ -129,6 +142,19 @@ async def delete_event_ids(connection: AsyncConnection, before: datetime, limit:
     if keys:
         await connection.execute(tables.event_ids.delete().where(sa.tuple_(_ids.environment, _ids.digest).in_(keys)))
     return len(keys) == limit
+
+
+async def find_old_events(connection: AsyncConnection, before: datetime, among: Collection[int]) -> set[int]:
+    """Those of some environments that have events from before a moment."""
+    return await event_segments.find_old(connection, tables.microseconds(before), among)
+
+
+async def delete_old_events_of(connection: AsyncConnection, number: int, before: datetime, limit: int) -> bool:
+    """Delete some events of an environment from before a moment; return whether there may be more.
+
+    The last segment with such events goes when all of its events are that old, as in `delete_events`.
+    """
+    return await event_segments.delete_of_environment(connection, number, limit, tables.microseconds(before))
 
 
 async def delete_events_of(connection: AsyncConnection, number: int, limit: int) -> bool:

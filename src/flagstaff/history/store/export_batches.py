@@ -20,12 +20,14 @@ from flagstaff.history.store.columns import MIXED_VERSIONS, unpack
 from flagstaff.history.store.following import FollowedSegment, Position, read_segments, read_unfinished
 from flagstaff.history.store.layouts import get_layouts
 
-CLICKHOUSE = "clickhouse"
+EVALUATIONS, EVENTS = "clickhouse", "clickhouse-events"
+"""What is sent, each in blocks of its own."""
 _SEGMENTS_AT_ONCE = 50
 _EVERYTHING = EvaluationFilter()
 
 _deliveries = tables.deliveries.c
 _delivered = tables.delivered.c
+_delivered_events = tables.delivered_events.c
 _segments = tables.segments.c
 _environments = tables.recorded_environments.c
 
@@ -46,6 +48,12 @@ _move_statement = dialect.upsert(
         index_elements=["environment_id"], set_={"position": insert.excluded.position}
     ),
 )
+_move_events_statement = dialect.upsert(
+    tables.delivered_events,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=["environment_id"], set_={"segment": insert.excluded.segment}
+    ),
+)
 _sizes_query = (
     sa.select(_segments.id, _segments.size, _segments.layout_id, _segments.version, _environments.counted_segment)
     .join_from(tables.segments, tables.recorded_environments, _segments.environment == _environments.number)
@@ -62,7 +70,7 @@ _decode_ends = msgspec.json.Decoder(dict[UUID, Position]).decode
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Evaluations that are sent together: of each environment, those up to a position that were not sent before."""
+    """Records that are sent together: of each environment, those up to a position that were not sent before."""
 
     token: str
     ends: Mapping[UUID, Position]
@@ -90,40 +98,53 @@ class Room:
 
 
 async def take_turn(
-    connection: AsyncConnection, holder: str, now: datetime, until: datetime
+    connection: AsyncConnection, sink: str, holder: str, now: datetime, until: datetime
 ) -> tuple[bool, Block | None]:
     """Return whether the holder is the one that sends until then, and the block that has been begun, if there is one.
 
     A holder whose time is over loses nothing but its turn: the next one sends the same block.
     """
-    values = {"sink": CLICKHOUSE, "holder": holder, "held_until": until, "now": now}
+    values = {"sink": sink, "holder": holder, "held_until": until, "now": now}
     row = (await connection.execute(_take_statement(connection), values)).one_or_none()
     if row is None or row.token is None:
         return row is not None, None
     return True, Block(row.token, _decode_ends(row.ends))
 
 
-async def begin_block(connection: AsyncConnection, holder: str, block: Block) -> bool:
+async def find_tokens(connection: AsyncConnection) -> dict[str, str]:
+    """The tokens of the blocks that have been begun, by sink, also of sinks that the settings do not name any more."""
+    query = sa.select(_deliveries.sink, _deliveries.token).where(_deliveries.token.is_not(None))
+    return {sink: token for sink, token in await connection.execute(query) if token is not None}
+
+
+async def begin_block(connection: AsyncConnection, sink: str, holder: str, block: Block) -> bool:
     """Store a block's bounds; return False if it is another one's turn, or another block has been begun."""
     update = tables.deliveries.update().where(
-        _deliveries.sink == CLICKHOUSE, _deliveries.holder == holder, _deliveries.token.is_(None)
+        _deliveries.sink == sink, _deliveries.holder == holder, _deliveries.token.is_(None)
     )
     values = {"token": block.token, "ends": _encode(block.ends)}
     return (await connection.execute(update.values(values))).rowcount == 1
 
 
-async def end_block(connection: AsyncConnection, block: Block) -> bool:
+async def end_block(connection: AsyncConnection, sink: str, block: Block) -> bool:
     """Note that a block has arrived; return False, and change nothing, if that is already noted."""
-    update = tables.deliveries.update().where(_deliveries.sink == CLICKHOUSE, _deliveries.token == block.token)
+    update = tables.deliveries.update().where(_deliveries.sink == sink, _deliveries.token == block.token)
     if (await connection.execute(update.values(token=None, ends=None))).rowcount != 1:
         return False
+    if sink == EVENTS:
+        segments = [{"environment_id": key, "segment": each.segment} for key, each in block.ends.items()]
+        await connection.execute(_move_events_statement(connection), segments)
+        return True
     rows = [{"environment_id": key, "position": _encode(each)} for key, each in block.ends.items()]
     await connection.execute(_move_statement(connection), rows)
     return True
 
 
-async def read_positions(connection: AsyncConnection) -> dict[UUID, Position]:
+async def read_positions(connection: AsyncConnection, sink: str) -> dict[UUID, Position]:
     """Up to where each environment's history was sent."""
+    if sink == EVENTS:
+        sent = await connection.execute(sa.select(_delivered_events.environment_id, _delivered_events.segment))
+        return {environment_id: Position(segment) for environment_id, segment in sent}
     rows = await connection.execute(sa.select(_delivered.environment_id, _delivered.position))
     return {row.environment_id: _decode_position(row.position) for row in rows}
 

@@ -6,10 +6,11 @@ passed: an Error ends the reading before it.
 Writers hold the lock of their environment until they commit, so that a segment with a higher id was committed later.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
 from typing import Any
 
 import sqlalchemy as sa
@@ -27,7 +28,9 @@ from flagstaff.history.store.layouts import get_layouts
 from flagstaff.history.store.matches import find_checks, matching_offsets
 from flagstaff.history.store.pages import evaluation_at
 from flagstaff.history.store.segments import CONTINUED_SIZE, MICROSECONDS_A_SPAN
+from flagstaff.history.store.summaries import NANOSECONDS_A_MINUTE
 from flagstaff.values.errors import Code, Error
+from flagstaff.values.intervals import moment_of
 
 SEGMENTS_AT_ONCE = 20
 
@@ -84,6 +87,25 @@ class FollowedSegment:
     layout: Layout
     columns: StoredColumns
     offsets: Sequence[int]
+
+    @property
+    def size(self) -> int:
+        """The number of evaluations."""
+        return len(self.offsets)
+
+    @property
+    def oldest(self) -> int:
+        """The time of the first, in nanoseconds since 1970."""
+        return self.columns.times[self.offsets[0]]
+
+    def by_day(self, zone: tzinfo) -> Mapping[str, "FollowedSegment"]:
+        """The same by the day in a time zone: one, unless it is midnight there within the hour."""
+        times = {offset: self.columns.times[offset] // NANOSECONDS_A_MINUTE for offset in self.offsets}
+        days = {minute: moment_of(minute).astimezone(zone).date().isoformat() for minute in set(times.values())}
+        offsets: defaultdict[str, list[int]] = defaultdict(list)
+        for offset, minute in times.items():
+            offsets[days[minute]].append(offset)
+        return {day: replace(self, offsets=some) for day, some in offsets.items()}
 
     def evaluations(self) -> Iterator[RecordedEvaluation]:
         """The evaluations."""

@@ -246,4 +246,5 @@ def evaluation_at(place: Place, columns: StoredColumns, layout: Layout) -> Recor
         recorded=recorded,
         attributes=columns.attributes_of(offset),
         has_all=columns.has_all,
+        origin=columns.origin_of(offset),
     )

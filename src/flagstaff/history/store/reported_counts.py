@@ -12,7 +12,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.pacing import collect, pause
+from flagstaff.concurrency.pacing import collect
 from flagstaff.database import dialect, tables
 from flagstaff.database.tables import microseconds, moment
 from flagstaff.values.lists import parts_of
@@ -100,8 +100,8 @@ async def add_counts(connection: AsyncConnection, added: Mapping[CountKey, int],
             environment, *texts, count = heappop(waiting)
             key = CountKey(UUID(bytes=environment), *texts)
             rows.append({**key._asdict(), "hour": hour, "count": count, "reported_at": at})
+        # The loop answers others meanwhile. A pause would wait for the turns of others while the writer is held.
         await connection.execute(_add(connection), rows)
-        await pause()
 
 
 async def add_dropped(connection: AsyncConnection, dropped: Mapping[UUID, int], hour: int) -> None:

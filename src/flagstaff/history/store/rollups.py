@@ -3,33 +3,30 @@
 Batches count by minute and layout, and every change creates another layout. So after a few seconds, or at the end of
 the hour if nothing changes, those rows move here: one row for each flag and hour, with a count for each minute, and one
 for each flag and day, with a count for each hour. Each evaluation is always counted in exactly one of the two forms,
-because a row moves in one transaction; late evaluations move later in the same way.
+because a row moves in one transaction; late evaluations move later in the same way. The rows
+tell apart the flags that had one key; see flag_counts.py.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
-import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database import dialect, tables
-from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.history.store.flag_counts import DAY, HOUR, FlagCounts, Kinds
 from flagstaff.history.store.layouts import get_layouts
-from flagstaff.history.store.summaries import VARIANT, Kind, kinds_of
+from flagstaff.history.store.summaries import kinds_of
 from flagstaff.values.lists import parts_of
 
-HOUR, DAY = 60, 1440  # spans, in minutes
-# By the version of a row: the newest outcome in it. Since version 4 a series has a detail.
-_NEWEST_OUTCOMES = {1: Outcome.ON, 2: Outcome.NO_RULE, 3: Outcome.SEGMENT_RULE, 4: VARIANT}
-_FIRST_WITH_DETAILS = 4
 PENDING_LAYOUTS = 8  # with more of them, an environment's counts are rolled up before the end of the hour
 ROWS_AT_ONCE = 50
 
-Kinds = dict[Kind, dict[int, int]]  # times by part of the span: by minute of the hour, by hour of the day
+_Flags = defaultdict[str, defaultdict[UUID, Kinds]]  # by key, and by the ids of the flags that had it
 
 _pending = tables.summaries.c
 _stored = tables.flag_counts.c
@@ -38,7 +35,8 @@ _lock_query = (
     .where(tables.recorded_environments.c.number == sa.bindparam("number"))
     .with_for_update()
 )
-_stored_query = sa.select(_stored.flag_key, _stored.version, _stored.counts).where(
+_written = ("version", "counts", "flag_id", "others")
+_stored_query = sa.select(_stored.flag_key, *(_stored[name] for name in _written)).where(
     _stored.environment == sa.bindparam("number"),
     _stored.span == sa.bindparam("of_span"),
     _stored.start == sa.bindparam("of_start"),
@@ -48,7 +46,7 @@ _store_statement = dialect.upsert(
     tables.flag_counts,
     lambda insert: insert.on_conflict_do_update(
         index_elements=[_stored.environment, _stored.span, _stored.start, _stored.flag_key],
-        set_={name: insert.excluded[name] for name in ("version", "counts")},
+        set_={name: insert.excluded[name] for name in _written},
     ),
 )
 _add_bytes_statement = dialect.upsert(
@@ -60,47 +58,28 @@ _add_bytes_statement = dialect.upsert(
 )
 
 
-class Series(msgspec.Struct, array_like=True):
-    """The counts of one kind of answer for a flag, by part of the span. New fields are added at the end."""
-
-    outcome: int
-    percentage: int
-    times: dict[int, int]
-    detail: str = ""
-
-
-def decode_counts(version: int, content: bytes) -> list[Series]:
-    """A row's counts. Raises ValueError for an unknown version."""
-    if version not in _NEWEST_OUTCOMES:
-        raise ValueError(f"flag counts of version {version} are unknown")
-    return _decoder.decode(content)
-
-
-_decoder = msgspec.msgpack.Decoder(list[Series])
-_encoder = msgspec.msgpack.Encoder()
-
-
 @dataclass(slots=True)
 class _Moved:
     """The counts that are removed from `summaries`, by the start of an hour and by flag; and their size, by hour."""
 
-    hours: defaultdict[int, defaultdict[str, Kinds]] = field(default_factory=lambda: defaultdict(_no_kinds))
+    hours: defaultdict[int, _Flags] = field(default_factory=lambda: defaultdict(_no_flags))
     bytes: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
 
-    async def days(self, turns: Turns) -> dict[int, defaultdict[str, Kinds]]:
+    async def days(self, turns: Turns) -> dict[int, _Flags]:
         """The same by the start of a day, added up by hour."""
-        days: defaultdict[int, defaultdict[str, Kinds]] = defaultdict(_no_kinds)
+        days: defaultdict[int, _Flags] = defaultdict(_no_flags)
         for start, flags in self.hours.items():
             hour = start % DAY // HOUR
-            for key, kinds in flags.items():
-                for kind, times in kinds.items():
-                    days[start - start % DAY][key].setdefault(kind, {})[hour] = sum(times.values())
+            for key, found in flags.items():
+                for flag_id, kinds in found.items():
+                    for kind, times in kinds.items():
+                        days[start - start % DAY][key][flag_id].setdefault(kind, {})[hour] = sum(times.values())
                 await turns.give()
         return days
 
 
-def _no_kinds() -> defaultdict[str, Kinds]:
-    return defaultdict(dict)
+def _no_flags() -> _Flags:
+    return defaultdict(lambda: defaultdict(dict))
 
 
 async def lock_environment(connection: AsyncConnection, number: int) -> None:
@@ -153,16 +132,14 @@ async def _add_up(connection: AsyncConnection, rows: Iterable[Any], turns: Turns
         part = row.minute - start
         moved.bytes[row.minute // HOUR] += row.bytes
         flags = moved.hours[start]
-        for key, kind, count in kinds_of(layouts[row.layout_id], row.evaluations, row.counts, row.version):
-            times = flags[key].setdefault(kind, {})
+        for flag, kind, count in kinds_of(layouts[row.layout_id], row.evaluations, row.counts, row.version):
+            times = flags[flag.key][flag.id].setdefault(kind, {})
             times[part] = times.get(part, 0) + count
             await turns.give()
     return moved
 
 
-async def _add_to(
-    connection: AsyncConnection, place: tuple[int, int, int], flags: Mapping[str, Kinds], turns: Turns
-) -> int:
+async def _add_to(connection: AsyncConnection, place: tuple[int, int, int], flags: _Flags, turns: Turns) -> int:
     """Add to the rows of a span's flags. Return by how many bytes they grew."""
     number, span, start = place
     grown = 0
@@ -172,35 +149,13 @@ async def _add_to(
         rows = []
         for key in some:
             before = stored.get(key)
-            series = decode_counts(before.version, before.counts) if before else []
-            series = _sum(series, flags[key])
-            version = _version_of(series)
-            counts = _encode(series, version)
-            grown += len(counts) - (len(before.counts) if before else -len(key))
-            rows.append({"flag_key": key, "version": version, "counts": counts})
+            counts = FlagCounts.of_row(before) if before else FlagCounts(min(flags[key]))
+            for flag_id, kinds in flags[key].items():
+                counts.add(flag_id, kinds)
+            columns, more = counts.encode()
+            grown += more + (0 if before else len(key))
+            rows.append({"flag_key": key, **columns})
             await turns.give()
         shared = {"environment": number, "span": span, "start": start}
         await connection.execute(_store_statement(connection), [{**shared, **row} for row in rows])
     return grown
-
-
-def _sum(series: Iterable[Series], kinds: Kinds) -> list[Series]:
-    known = {(each.outcome, each.percentage, each.detail): each for each in series}
-    for (outcome, percentage, detail), times in kinds.items():
-        name = (int(outcome), percentage, detail)
-        one = known.setdefault(name, Series(int(outcome), percentage, {}, detail))
-        for part, count in times.items():
-            one.times[part] = one.times.get(part, 0) + count
-    return list(known.values())
-
-
-def _encode(series: Iterable[Series], version: int) -> bytes:
-    if version >= _FIRST_WITH_DETAILS:
-        return _encoder.encode(series)
-    return _encoder.encode([(each.outcome, each.percentage, each.times) for each in series])
-
-
-def _version_of(series: Iterable[Series]) -> int:
-    """The lowest version that can hold the counts, so that earlier releases can read them."""
-    newest = max(each.outcome for each in series)
-    return next(version for version, outcome in _NEWEST_OUTCOMES.items() if newest <= outcome)

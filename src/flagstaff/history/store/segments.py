@@ -115,12 +115,16 @@ def _pack(group: RecordGroup, part: slice, environment: int, layout_id: int) -> 
         first_time=min(times) // 1000,
         last_time=max(times) // 1000,
         size=len(times),
-        user_hashes=_hashes(columns.users),
-        email_hashes=_hashes(columns.emails, str.lower),
         content=msgspec.msgpack.encode(columns),
         version=version_of(columns),
+        **hashes_of(columns),
     )
     return segment, columns
+
+
+def hashes_of(columns: AnyColumns) -> dict[str, bytes]:
+    """The hashes of a segment's users, by the name of their column."""
+    return {"user_hashes": _hashes(columns.users), "email_hashes": _hashes(columns.emails, str.lower)}
 
 
 def user_hash(user_id: str) -> bytes:

@@ -25,7 +25,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, tables
-from flagstaff.evaluation.history.layout import ON_BY_OUTCOME, RULE_BASE, Layout
+from flagstaff.evaluation.history.layout import ON_BY_OUTCOME, RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.columns import AnyColumns, MixedColumns
 from flagstaff.history.store.segments import Segment, runs
@@ -203,12 +203,12 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
     )
 
 
-def kinds_of(layout: Layout, evaluations: int, block: bytes, version: int) -> Iterator[tuple[str, Kind, int]]:
-    """Count the results of each kind for each flag of a layout, by the flag's key, without kinds that did not occur."""
+def kinds_of(layout: Layout, evaluations: int, block: bytes, version: int) -> Iterator[tuple[LayoutFlag, Kind, int]]:
+    """Count the results of each kind for each flag of a layout, without kinds that did not occur."""
     return kinds_in(layout, evaluations, read_block(block, version, len(layout.recorded)))
 
 
-def kinds_in(layout: Layout, evaluations: int, block: int) -> Iterator[tuple[str, Kind, int]]:
+def kinds_in(layout: Layout, evaluations: int, block: int) -> Iterator[tuple[LayoutFlag, Kind, int]]:
     """The same for a block that was read, which can be the sum of several."""
     width = len(layout.recorded)
     numbers = _numbers(block)
@@ -217,16 +217,16 @@ def kinds_in(layout: Layout, evaluations: int, block: int) -> Iterator[tuple[str
             continue  # the details say which
         for flag, times in zip(layout.recorded, numbers[outcome * width : (outcome + 1) * width], strict=False):
             if times:
-                yield flag.key, kind_of(outcome, flag.rollout_percentage), times
+                yield flag, kind_of(outcome, flag.rollout_percentage), times
     _, constant = _starts(layout)
     details = numbers[layout.outcome_count * width : constant.start]
-    for (key, kind), times in zip(_details(layout), details, strict=False):
+    for (flag, kind), times in zip(_details(layout), details, strict=False):
         if times:
-            yield key, kind, times
+            yield flag, kind, times
     own = chain(numbers[constant.start : constant.stop], repeat(0))
     for flag, alone in zip(layout.constant, own, strict=False):
         if evaluations + alone:
-            yield flag.key, kind_of(flag.default, flag.rollout_percentage), evaluations + alone
+            yield flag, kind_of(flag.default, flag.rollout_percentage), evaluations + alone
 
 
 def kind_of(outcome: Outcome, percentage: int) -> Kind:
@@ -234,16 +234,16 @@ def kind_of(outcome: Outcome, percentage: int) -> Kind:
     return outcome, percentage if outcome.is_rollout else 0, ""
 
 
-def _details(layout: Layout) -> Iterator[tuple[str, Kind]]:
+def _details(layout: Layout) -> Iterator[tuple[LayoutFlag, Kind]]:
     """Return the meanings of the numbers behind those of the outcomes."""
     if layout.version < _FIRST_WITH_DETAILS:
         return
     for flag in layout.recorded:
         for decider in flag.deciders:
             if decider.prerequisite:
-                yield flag.key, (Outcome.PREREQUISITE, 0, decider.prerequisite)
+                yield flag, (Outcome.PREREQUISITE, 0, decider.prerequisite)
         for variant in flag.variants:
-            yield flag.key, (VARIANT, 0, variant)
+            yield flag, (VARIANT, 0, variant)
 
 
 def _write_block(block: int) -> bytes:

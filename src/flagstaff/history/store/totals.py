@@ -15,10 +15,10 @@ from flagstaff.concurrency.pacing import Turns
 from flagstaff.database import tables
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.history.store.flag_counts import DAY, HOUR, decode_counts
 from flagstaff.history.store.layouts import get_layouts
 from flagstaff.history.store.reported_counts import NO, YES, hour_of
 from flagstaff.history.store.reported_counts import VARIANT as REPORTED_VARIANT
-from flagstaff.history.store.rollups import DAY, HOUR, decode_counts
 from flagstaff.history.store.summaries import VARIANT, Kind, kinds_in, read_block
 from flagstaff.history.store.sums import pending_rows
 from flagstaff.insight.cleanup import Tally
@@ -76,8 +76,8 @@ async def sum_pending(connection: AsyncConnection, number: int, minutes: range) 
         await turns.give()
     found: dict[str, Tally] = {}
     for layout_id, layout in layouts.items():
-        for key, kind, times in kinds_in(layout, evaluations[layout_id], blocks[layout_id]):
-            _add(found.setdefault(key, Tally()), kind, times)
+        for flag, kind, times in kinds_in(layout, evaluations[layout_id], blocks[layout_id]):
+            _add(found.setdefault(flag.key, Tally()), kind, times)
             await turns.give()
     return found
 

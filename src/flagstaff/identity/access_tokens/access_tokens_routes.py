@@ -11,24 +11,18 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import EnvironmentIds, Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, GivenMoment, Moment, Name, Text, Uuid, at_most, distinct
+from flagstaff.api.schemas import GivenMoment, Moment, Name, Uuid, at_most, distinct
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.access_tokens.access_tokens import PATTERN, AccessToken
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens, Wanted
-from flagstaff.identity.accounts.confirmations import Confirmations
-from flagstaff.identity.accounts.login_attempts import confirmed_password
-from flagstaff.identity.second_factors.code_verification import CodeProof
-from flagstaff.identity.second_factors.second_factors import Method
-from flagstaff.identity.second_factors.second_factors_routes import TotpCode
+from flagstaff.identity.accounts.confirmation_schemas import Confirmed, confirm
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
-from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix="/api", tags=["Access tokens"])
@@ -52,7 +46,7 @@ Permissions = Annotated[
 ]
 
 
-class NewToken(Body):
+class NewToken(Confirmed):
     """A token to create."""
 
     name: Name
@@ -61,20 +55,6 @@ class NewToken(Body):
         default=None, description="The ids of the environments in which the token may be used; by default in all."
     )
     expires_at: GivenMoment | None = Field(default=None, description="When the token expires; by default never.")
-    current_password: Text | None = Field(
-        default=None,
-        description="Your password; alternatively, send a `code` of your authenticator app. An account that "
-        "signs in at an identity provider needs neither in the first ten minutes of a session.",
-    )
-    code: TotpCode | None = None
-
-    def proof(self) -> str | CodeProof | None:
-        """Return the proof that the owner of the account makes the token; raises Error INVALID for two proofs."""
-        if self.code is None:
-            return self.current_password
-        if self.current_password is not None:
-            raise invalid_field("code", "must not be sent together with the password")
-        return CodeProof(Method.TOTP, self.code)
 
     def wanted(self) -> Wanted:
         """The token for the service."""
@@ -123,11 +103,7 @@ async def _confirm(request: Request, actor: Actor, body: NewToken) -> None:
     """Refuse someone who has only the session of an account: a token would outlast it."""
     if actor.token is not None:
         return  # it makes no tokens, which the service says
-    assert actor.email is not None
-    confirmations = service_of(request, Confirmations)
-    proof = body.proof()
-    async with confirmed_password(request, actor.email) as client:
-        await confirmations.confirm(actor, proof, widest_network(client))
+    await confirm(request, actor, body)
 
 
 def _start_telling(request: Request, tokens: AccessTokens, token: AccessToken) -> None:
@@ -136,7 +112,7 @@ def _start_telling(request: Request, tokens: AccessTokens, token: AccessToken) -
 
 
 IfOwnMatch = Annotated[Precondition[AccessToken], Depends(if_match("access token", _view))]
-IfMatch = Annotated[Precondition[AccessToken], Depends(if_match("access token", _view, Permission.TOKENS_READ))]
+IfMatch = Annotated[Precondition[AccessToken], Depends(if_match("access token", _view))]
 
 
 @router.get(_OWN, response_model=list[AccessTokenOut], responses=problems(401, 403, 503))

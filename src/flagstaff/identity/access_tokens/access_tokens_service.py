@@ -154,10 +154,12 @@ class AccessTokens:
 
     async def write_last_used(self) -> None:
         """Write when tokens were last used, if that was some minutes after the time in the database."""
-        used = self._used.take()
-        if used:
+
+        async def write(used: Mapping[UUID, datetime]) -> None:
             async with self.database.transaction() as transaction:
                 await access_tokens_store.record_used(transaction.connection, used)
+
+        await self._used.write(write)
 
     async def _make_room(
         self, transaction: Transaction, actor: Actor, quota: Quota, present: list[AccessToken]

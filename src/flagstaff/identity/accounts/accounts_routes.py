@@ -20,7 +20,6 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.accounts.accounts_service import Accounts
-from flagstaff.identity.accounts.email_verification import EmailVerification
 from flagstaff.identity.accounts.login_attempts import counted_attempt
 from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.accounts.request_clients import Client, remember_client
@@ -87,15 +86,7 @@ class MessageOut(ResponseModel):
     message: str
 
 
-class EmailVerificationLink(Body):
-    """The link in a mail."""
-
-    token: str
-
-
 Service = Annotated[Accounts, Depends(service(Accounts))]
-
-Verification = Annotated[EmailVerification, Depends(service(EmailVerification))]
 
 SessionService = Annotated[Sessions, Depends(service(Sessions))]
 
@@ -207,16 +198,3 @@ async def reset_password(body: PasswordReset, request: Request, accounts: Servic
     remember_client(request, account, client)
     service_of(request, OwnerWarnings).start(account.id, Warned.PASSWORD_RESET)
     return PlainTextResponse(_RESET_DONE)
-
-
-@router.post(
-    "/auth/verify-email",
-    status_code=204,
-    responses=problems(400, 413, 429, 503),
-    dependencies=[Depends(admission(lambda limits: limits.reset))],
-)
-@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
-async def verify_email(body: EmailVerificationLink, verification: Verification) -> Response:
-    """Verify the address of an account with the token from the mail. Once it is verified, nothing changes any more."""
-    await verification.verify(body.token)
-    return no_content()

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from flagstaff.audit.changes import COMMAND_LINE, Actor
+from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.account_changes import create_account, replace_password, verify_email
@@ -24,6 +24,8 @@ from flagstaff.identity.sessions.sessions import Origin
 from flagstaff.identity.sessions.sessions_service import Sessions, invalid_token
 from flagstaff.identity.sessions.tokens import hash_token
 from flagstaff.projects.admission import admit, find_invitation
+from flagstaff.projects.members import invitations_store
+from flagstaff.projects.members.invitations import MAILS_COUNTED_FOR
 from flagstaff.values.errors import Code, Error, invalid_field
 
 _SPENT_RESETS_KEPT = timedelta(days=1)
@@ -40,13 +42,10 @@ class Accounts:
     mail_reset_token: Callable[[str, str], Awaitable[None]]  # called with the email and the token
     accepts_common_passwords: bool = False
 
-    async def register(
-        self, *, email: str, password: str, invitation: str | None = None, is_verified: bool = False, client: str = ""
-    ) -> Account:
+    async def register(self, *, email: str, password: str, invitation: str | None = None, client: str = "") -> Account:
         """Create an account, which becomes a member of a project if the token of its invitation is given.
 
-        The first account of an instance is its administrator. `is_verified` says that the operator vouches for the
-        address.
+        The first account of an instance is its administrator.
 
         Raises:
             Error: CONFLICT if the email is taken, INVALID if the password is common or the invitation is not valid
@@ -58,7 +57,7 @@ class Accounts:
                 await find_invitation(connection, invitation, email, self.now(), field="invitation")
         password_hash = await self.passwords.hash(password, client=client)
         async with self.database.transaction() as transaction:
-            account = await create_account(transaction, email, password_hash, self.now(), is_verified=is_verified)
+            account = await create_account(transaction, email, password_hash, self.now(), is_verified=False)
             if invitation is not None:
                 actor = Actor(account.id, account.email)
                 await admit(transaction, actor, invitation, self.now(), field="invitation")
@@ -177,19 +176,6 @@ class Accounts:
                 transaction, actor, account, password_hash, action, self.now(), ends_tokens=ends_tokens
             )
 
-    async def set_password(self, *, email: str, password: str) -> Account:
-        """The same from the command line, for the account with this email; raises Error NOT_FOUND, INVALID."""
-        self._check_password(email, password, field="password")
-        password_hash = await self.passwords.hash(password)
-        async with self.database.transaction() as transaction:
-            account = await accounts_store.find_account_by_email(transaction.connection, email)
-            if account is None:
-                raise Error(Code.NOT_FOUND, "There is no account with this email.")
-            action = "account.password_reset"
-            now = self.now()
-            await replace_password(transaction, COMMAND_LINE, account, password_hash, action, now, ends_tokens=True)
-        return account
-
     def _check_password(self, email: str, password: str, *, field: str) -> None:
         if self.accepts_common_passwords:
             return
@@ -201,6 +187,8 @@ class Accounts:
     async def purge(self, now: datetime | None = None) -> None:
         """Delete the sessions and ended tokens that have expired, and clients that have not logged in for 90 days.
 
+        Mails of invitations that no limit counts any more are forgotten as well.
+
         `now` is the time that was seen to pass, here and in the other methods of this name; by default, the clock's.
         """
         now = now or self.now()
@@ -208,6 +196,7 @@ class Accounts:
             await sessions_store.delete_expired(transaction.connection, now)
             await accounts_store.delete_ended_tokens(transaction.connection, now)
             await accounts_store.delete_clients(transaction.connection, now - KNOWN_CLIENT_LIFETIME)
+            await invitations_store.forget_mails_before(transaction.connection, now - MAILS_COUNTED_FOR)
 
 
 def _invalid_reset() -> Error:

@@ -1,5 +1,6 @@
 """Accounts, their password resets, ended tokens and known clients in the database."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -94,6 +95,12 @@ async def find_account_by_email(connection: AsyncConnection, email: str) -> Acco
         if row is not None:
             return Account(*row)
     return None
+
+
+async def find_active(connection: AsyncConnection, account_ids: Sequence[UUID]) -> set[UUID]:
+    """Those of some accounts that are not deactivated."""
+    query = sa.select(_columns.id).where(_columns.id.in_(account_ids), _columns.deactivated_at.is_(None))
+    return set((await connection.execute(query)).scalars())
 
 
 async def find_listed_account(connection: AsyncConnection, account_id: UUID) -> ListedAccount | None:

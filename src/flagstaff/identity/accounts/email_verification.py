@@ -1,6 +1,7 @@
 """Verifies with a link in a mail that an account reads the mail of its address, with which anybody can register.
 
-Until then, an account gets no mail in which others have written something.
+Until then, an account gets no mail in which others have written something. The link works only in a session of the
+account: otherwise the owner of the address would verify an account that somebody else has registered with it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -10,7 +11,6 @@ from struct import Struct
 from uuid import UUID
 
 from flagstaff.audit.changes import Actor
-from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.account_changes import verify_email
 from flagstaff.identity.accounts.accounts import VERIFICATION_LIFETIME, Account
 from flagstaff.identity.accounts.accounts_service import Accounts
@@ -53,12 +53,13 @@ class EmailVerification:
         """Mail the link with which the account's owner verifies its address."""
         await self.mail_link(account, self.tokens.issue(account.id, self.accounts.now()))
 
-    async def verify(self, token: str) -> None:
-        """Note that the account of a link reads its mail; raises Error INVALID, with one text for every reason."""
+    async def verify(self, actor: Actor, token: str) -> None:
+        """Note that the actor reads its mail; raises Error INVALID, with one text for every reason."""
         now = self.accounts.now()
-        account_id = self.tokens.read(token, now)
+        account = await self.accounts.get_own_account(actor)
+        if self.tokens.read(token, now) != account.id:
+            raise invalid_field(
+                "token", "is not the token of a valid link for this account; ask for a new link in your account"
+            )
         async with self.accounts.database.transaction() as transaction:
-            account = account_id and await accounts_store.find_account(transaction.connection, account_id)
-            if not account or not account.is_active:
-                raise invalid_field("token", "is not the token of a valid link; ask for a new link in your account")
             await verify_email(transaction, account, now)

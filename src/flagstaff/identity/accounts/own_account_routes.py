@@ -1,6 +1,8 @@
 """HTTP of `/api/me`: the caller's own account."""
 
-from fastapi import Request
+from typing import Annotated
+
+from fastapi import Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
@@ -14,9 +16,12 @@ from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
-from flagstaff.http.responses import json_response
-from flagstaff.http.services import service_of
-from flagstaff.identity.accounts.accounts_routes import AccountOut, Service, Verification
+from flagstaff.http.responses import json_response, no_content
+from flagstaff.http.services import service, service_of
+from flagstaff.identity.accounts.account_deletions_service import AccountDeletions
+from flagstaff.identity.accounts.accounts_routes import AccountOut, Service
+from flagstaff.identity.accounts.confirmation_schemas import Confirmed, confirm
+from flagstaff.identity.accounts.email_verification import EmailVerification
 from flagstaff.identity.accounts.login_attempts import confirmed_password
 from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.accounts.request_clients import remember_client
@@ -31,6 +36,16 @@ class PasswordChange(Body):
 
     current_password: Text
     new_password: Password
+
+
+class EmailVerificationLink(Body):
+    """The link in a mail."""
+
+    token: str
+
+
+class AccountDeletion(Confirmed):
+    """The deletion of your account, with a proof."""
 
 
 class MeOut(ResponseModel):
@@ -48,6 +63,9 @@ class OwnAccountOut(AccountOut):
         description="Whether it has shown that it reads the mail of its address. If not, it gets no mails about "
         "projects; `POST /api/me/email-verification` mails a link."
     )
+
+
+Verification = Annotated[EmailVerification, Depends(service(EmailVerification))]
 
 
 @router.get("", response_model=MeOut, responses=problems(401, 503))
@@ -82,6 +100,18 @@ async def request_email_verification(request: Request, actor: CurrentActor, veri
     return Response(status_code=202)
 
 
+@router.post("/email-verification/confirm", status_code=204, responses=problems(400, 401, 413, 429, 503))
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
+async def verify_email(body: EmailVerificationLink, actor: CurrentActor, verification: Verification) -> Response:
+    """Verify the address of your account with the token from the mail, in a session of the account.
+
+    Whoever only reads the mail cannot do that, because somebody else may have registered the address. Once it is
+    verified, nothing changes any more.
+    """
+    await verification.verify(actor, body.token)
+    return no_content()
+
+
 @router.post(
     "/password",
     response_model=TokenOut,
@@ -108,3 +138,23 @@ async def change_password(
     remember_client(request, account, client)
     service_of(request, OwnerWarnings).start(account.id, Warned.PASSWORD_CHANGED)
     return json_response({"token": token})
+
+
+@router.post("/deletion", status_code=204, response_class=Response, responses=problems(400, 401, 409, 413, 429, 503))
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
+async def delete_own_account(
+    body: AccountDeletion,
+    request: Request,
+    actor: CurrentActor,
+    deletions: Annotated[AccountDeletions, Depends(service(AccountDeletions))],
+) -> Response:
+    """Delete your account with its sessions, tokens, factors, memberships and invitations. It cannot be undone.
+
+    Each of your projects must have another owner, with room in the quota, and the instance another administrator:
+    otherwise the response, 409, lists what to hand over or to delete first. Releases that you have started pause. The
+    audit trail keeps what you did as done by "a deleted account" with its id; your address disappears from there within
+    about a minute, and can be registered again. A wrong password counts as a failed login.
+    """
+    await confirm(request, actor, body)
+    await deletions.delete_own(actor)
+    return no_content()

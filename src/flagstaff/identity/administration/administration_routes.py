@@ -20,6 +20,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
+from flagstaff.identity.accounts.account_deletions_service import AccountDeletions
 from flagstaff.identity.accounts.accounts import ListedAccount
 from flagstaff.identity.administration.administrators_service import Administrators
 from flagstaff.identity.sessions.session_schemas import AccountSessionOut, session_view
@@ -124,6 +125,7 @@ _projects = Listing(_project_view, lambda listed: (listed.project.created_at, li
 
 
 Service = Annotated[Administrators, Depends(service(Administrators))]
+Deletions = Annotated[AccountDeletions, Depends(service(AccountDeletions))]
 IfMatch = Annotated[Precondition[ListedAccount], Depends(if_match("account", _view))]
 
 
@@ -161,6 +163,20 @@ async def update_account(
     and their SDK keys work. The last administrator cannot be deactivated or demoted.
     """
     return tagged_response(_view(await administrators.update_account(actor, account_id, precondition, **body.given())))
+
+
+@router.delete("/accounts/{account_id}", status_code=204, responses=problems(401, 403, 404, 409, 503))
+@writes(Caller.PERSON, reports_revision=False)
+async def delete_account(account_id: Id, actor: CurrentActor, deletions: Deletions, precondition: IfMatch) -> Response:
+    """Delete an account of somebody else with its sessions, tokens, factors, memberships and invitations, immediately.
+
+    It cannot be undone. Each of its projects must have another owner, with room in the quota, and the instance another
+    administrator: otherwise the response, 409, lists what to hand over or to delete first. Releases that it has started
+    pause. The audit trail keeps what it did as done by "a deleted account" with its id; its address disappears from
+    there within about a minute, and can be registered again.
+    """
+    await deletions.delete(actor, account_id, precondition)
+    return no_content()
 
 
 @router.delete("/accounts/{account_id}/sessions/{session_id}", status_code=204, responses=problems(401, 403, 404, 503))

@@ -44,6 +44,19 @@ async def write_time_seen(database: Database, moment: datetime) -> None:
         await save_setting(transaction.connection, _TIME_SEEN, moment.isoformat())
 
 
+async def needs_secret_key(database: Database) -> bool:
+    """Return whether the database, which may be at an earlier revision, has anything that needs the secret key.
+
+    These are accounts, with their sessions and second factors, and webhooks, whose secrets are sealed with it.
+    """
+    async with database.read() as connection:
+        present = await connection.run_sync(lambda sync: set(sa.inspect(sync).get_table_names()))
+        for table in (tables.accounts, tables.webhooks):
+            if table.name in present and await connection.scalar(sa.select(sa.exists(sa.select(table.c.id)))):
+                return True
+    return False
+
+
 class Counts(NamedTuple):
     """The numbers of accounts, of active ones, of projects and of open sessions."""
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, change_of
+from flagstaff.audit.changes import Actor, Scope, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
-from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.confirmations import Confirmations, lock
 from flagstaff.identity.second_factors import second_factors_store
@@ -229,18 +228,6 @@ class SecondFactors:
         given = await self.passkeys.read(proof, challenge, field="passkey")
         await self.passkeys.accept(connection, account.id, proof, given, field="passkey")
         return True
-
-    async def reset(self, *, email: str) -> Account:
-        """Remove an account's second factors from the command line; raises Error NOT_FOUND."""
-        async with self.database.transaction() as transaction:
-            connection = transaction.connection
-            account = await accounts_store.find_account_by_email(connection, email)
-            if account is None:
-                raise Error(Code.NOT_FOUND, "There is no account with this email.")
-            await accounts_store.lock_account(connection, account.id)
-            await second_factors_store.delete_second_factors(connection, account.id)
-            await self._record(transaction, COMMAND_LINE, account, "account.two_factor_reset")
-        return account
 
     async def purge(self, now: datetime | None = None) -> None:
         """Delete the challenges that have expired and the failures that no longer count by `now`."""

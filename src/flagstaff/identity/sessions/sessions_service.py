@@ -3,7 +3,7 @@
 Every request reads the session of its token, so one that ends has ended on every instance.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -116,14 +116,18 @@ class Sessions:
 
     async def write_last_seen(self) -> None:
         """Write when sessions were last seen, if that was some minutes after the time in the database."""
-        seen = self._seen.take()
-        if seen:
+
+        async def write(seen: Mapping[UUID, datetime]) -> None:
             async with self.database.transaction() as transaction:
                 await sessions_store.record_seen(transaction.connection, seen)
+
+        await self._seen.write(write)
 
     async def end_idle(self, now: datetime) -> None:
         """End the sessions that were not used for too long, with the streams that are open in them."""
         more = self.idle_limit is not None
+        if more:
+            await self.write_last_seen()  # or sessions that were used while the database refused writes would end
         while more:
             async with self.database.transaction() as transaction:
                 since = self._idle_since(now)
@@ -141,7 +145,8 @@ class Sessions:
         if claims.has_session:
             if found.last_seen_at is None:
                 raise invalid_token()
-            if self.idle_limit is not None and found.last_seen_at <= self._idle_since(self.now()):
+            last_seen_at = self._seen.latest(claims.token_id, found.last_seen_at)
+            if self.idle_limit is not None and last_seen_at <= self._idle_since(self.now()):
                 raise Error(Code.UNAUTHENTICATED, "The session has ended, because it was not used. Log in again.")
             self._seen.record(claims.token_id, found.last_seen_at, self.now())
         return found

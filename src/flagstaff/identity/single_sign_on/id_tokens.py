@@ -29,7 +29,11 @@ class IdTokens:
         self._keys_fetched_at: datetime | None = None
 
     async def verify(self, jwks_uri: str, id_token: str, nonce: str) -> Mapping[str, Any]:
-        """The claims of a token; raises Error UNAUTHENTICATED if any is not as it must be, UNAVAILABLE."""
+        """The claims of a token, except those that are null.
+
+        Raises:
+            Error: UNAUTHENTICATED if any claim is not as it must be, UNAVAILABLE.
+        """
         try:
             header = jwt.get_unverified_header(id_token)
             algorithm = header.get("alg")
@@ -45,17 +49,17 @@ class IdTokens:
                 # Times are compared with this clock, which tests can set.
                 options={"require": _REQUIRED, "verify_exp": False, "verify_iat": False, "verify_nbf": False},
             )
-            if self._now().timestamp() >= float(claims["exp"]) + _CLOCKS_APART_SECONDS:
+            if not self._now().timestamp() < float(claims["exp"]) + _CLOCKS_APART_SECONDS:  # nor is NaN later
                 raise self._calls.refuse("the id_token has expired")
+            if not hmac.compare_digest(str(claims["nonce"]).encode(), nonce.encode()):
+                raise self._calls.refuse("the id_token is for another sign-in")
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
             raise self._calls.refuse(f"the id_token is not valid: {type(error).__name__}") from error
         audiences = claims["aud"]
         parties = [self._provider.client_id] if isinstance(audiences, list) and len(audiences) > 1 else [None]
         if claims.get("azp") not in (*parties, self._provider.client_id):
             raise self._calls.refuse("the id_token is for another client")
-        if not hmac.compare_digest(str(claims["nonce"]).encode(), nonce.encode()):
-            raise self._calls.refuse("the id_token is for another sign-in")
-        return claims
+        return {name: value for name, value in claims.items() if value is not None}
 
     async def _find_key(self, jwks_uri: str, kid: object) -> jwt.PyJWK:
         """The key with this id. A key that is not known yet causes the keys to be fetched again."""

@@ -18,10 +18,10 @@ from flagstaff.identity.single_sign_on.id_tokens import IdTokens
 from flagstaff.identity.single_sign_on.identities import Person
 from flagstaff.identity.single_sign_on.provider_calls import ProviderCalls
 from flagstaff.settings.providers import Provider
+from flagstaff.values.text import check_length, check_text
 
 _CONFIGURATION_LIFETIME = timedelta(hours=1)
 _SUBJECT_MAX_LENGTH = 255  # OpenID Connect Core, 2
-_GROUPS_MAX = 1_000
 _VERIFIED = "email_verified"
 # Methods that are a second factor or were one of several: RFC 8176, and Microsoft's name for its own.
 _FACTORS = frozenset(
@@ -178,8 +178,10 @@ class ProviderClient:
 
     def _person(self, claims: Mapping[str, Any]) -> Person:
         subject, email = claims["sub"], claims.get("email")
-        if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_MAX_LENGTH or "\x00" in subject:
-            raise self._calls.refuse("the subject is not valid")
+        try:
+            check_length(check_text(subject), 1, _SUBJECT_MAX_LENGTH)
+        except ValueError:
+            raise self._calls.refuse("the subject is not valid") from None
         problem = self._email_problem(claims)
         return Person(
             issuer=self.provider.issuer,
@@ -205,7 +207,7 @@ class ProviderClient:
             return None
         if isinstance(groups, str):  # some providers send a single group so
             groups = [groups]
-        names = groups[:_GROUPS_MAX] if isinstance(groups, list) else []
+        names = groups if isinstance(groups, list) else []
         return frozenset(each for each in names if isinstance(each, str))
 
     def _has_shown_factor(self, claims: Mapping[str, Any]) -> bool:

@@ -80,7 +80,7 @@ def _view(invitation: Invitation) -> dict[str, Any]:
 
 
 Service = Annotated[Invitations, Depends(service(Invitations))]
-IfMatch = Annotated[Precondition[Invitation], Depends(if_match("invitation", _view, Permission.MEMBERS_READ))]
+IfMatch = Annotated[Precondition[Invitation], Depends(if_match("invitation", _view))]
 
 
 def _start_sending(request: Request, actor: Actor, invitation: Invitation) -> None:

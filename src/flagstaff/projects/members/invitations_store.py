@@ -59,6 +59,16 @@ async def list_invitations(connection: AsyncConnection, project_id: UUID, now: d
     return [_from_row(row) for row in rows]
 
 
+async def list_of_account(
+    connection: AsyncConnection, project_id: UUID, account_id: UUID, email: str
+) -> list[Invitation]:
+    """The invitations of a project that an account has made, and the one to its address."""
+    its = sa.or_(_columns.inviter_id == account_id, _columns.email_identity == email_identity(email))
+    return [
+        _from_row(row) for row in await connection.execute(_invitation.where(_columns.project_id == project_id, its))
+    ]
+
+
 async def get_invitation(
     connection: AsyncConnection, project_id: UUID, invitation_id: UUID, now: datetime
 ) -> Invitation:

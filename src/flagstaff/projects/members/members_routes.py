@@ -55,7 +55,7 @@ def _view(member: Member) -> dict[str, Any]:
 
 
 Service = Annotated[Members, Depends(service(Members))]
-IfMatch = Annotated[Precondition[Member], Depends(if_match("member", _view, Permission.MEMBERS_READ))]
+IfMatch = Annotated[Precondition[Member], Depends(if_match("member", _view))]
 
 
 @router.get(

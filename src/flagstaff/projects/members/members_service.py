@@ -8,19 +8,17 @@ from uuid import UUID
 
 from flagstaff.audit.changes import Actor, Scope, change_of
 from flagstaff.audit.changes_store import record
-from flagstaff.database.database import Connection, Database
+from flagstaff.database.database import Database
 from flagstaff.identity.access_tokens import access_tokens_store
-from flagstaff.identity.accounts import accounts_store
-from flagstaff.projects import environments_store, projects_store
+from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_membership
 from flagstaff.projects.members import members_store
 from flagstaff.projects.members.environment_roles import require_environment_roles
 from flagstaff.projects.members.members import Member, Role
+from flagstaff.projects.members.succession import hand_over
 from flagstaff.projects.permissions import OwnPermissions, Permission, own_permissions, require_grant
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
-from flagstaff.projects.projects import Project
 from flagstaff.settings import Settings
-from flagstaff.values.errors import Code, Error
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ class Members:
                 return member
             await require_environment_roles(connection, project_id, updated.role, updated.environments)
             if updated.role is not Role.OWNER:
-                await self._require_another_owner(connection, project, member)
+                await hand_over(connection, project, member, self.settings.max_projects_per_account)
             await members_store.save_member(connection, updated)
             change = change_of(actor, "member.updated", self.now(), Scope(project_id), before=member, after=updated)
             await record(transaction, change)
@@ -100,37 +98,8 @@ class Members:
             if not leaves:
                 require_grant(own, member.role)
             await precondition.require(connection, member, account_id, project_id)
-            await self._require_another_owner(connection, project, member)
+            await hand_over(connection, project, member, self.settings.max_projects_per_account)
             await access_tokens_store.delete_member_tokens(connection, project_id, account_id)
             await members_store.delete_member(connection, project_id, account_id)
             change = change_of(actor, "member.removed", self.now(), Scope(project_id), before=member)
             await record(transaction, change)
-
-    async def _require_another_owner(self, connection: Connection, project: Project, member: Member) -> None:
-        """Raise Error CONFLICT if a member that ceases to be an owner is the last one.
-
-        The project then counts against the quota of the owner who has been there longest and has room for it.
-        """
-        if member.role is not Role.OWNER:
-            return
-        found = await members_store.list_members(connection, project.id)
-        owners = [each for each in found if each.role is Role.OWNER and each.account_id != member.account_id]
-        if not owners:
-            raise Error(
-                Code.CONFLICT,
-                f"{member.email} is the last owner of the project. Make another member an owner first, or delete the "
-                "project.",
-            )
-        if project.owner_id != member.account_id:
-            return
-        for owner in owners:
-            await accounts_store.lock_account(connection, owner.account_id)
-            present = await projects_store.count_projects(connection, owner.account_id)
-            if self.settings.max_projects_per_account.has_room(present):
-                await projects_store.set_owner(connection, project.id, owner.account_id)
-                return
-        raise Error(
-            Code.CONFLICT,
-            f"The project counts towards the quota of {member.email}, and no other owner may have another project "
-            f"({self.settings.max_projects_per_account.setting}).",
-        )

@@ -23,11 +23,11 @@ _INTERVAL_RATIOS = (*RATIOS[::2], *(1 / ratio for ratio in RATIOS[::2]))
 class EventSplit:
     """The users with an event in a step: those with the flag and those without, and the share that has the flag.
 
-    `share` is between 0 and 1, both excluded.
+    Expected users are no whole numbers. `share` is between 0 and 1, both excluded.
     """
 
-    treated: int
-    control: int
+    treated: float
+    control: float
     share: float
 
 

@@ -1,33 +1,40 @@
 """Evidence that the mean of a number, such as a latency, is higher or lower for users with a flag.
 
 It is asymptotic: the bound on false alarms holds the better, the more users there are, and not for few. So there is no
-evidence before `BURN_IN` users, and an arm of a step counts only from `USERS_LEAST` users. Each user counts once, in
-the step in which it was first exposed, so that steps are independent. Numbers are cut off at quantiles (winsorised),
-which are found among the first users and then stay: one user of a heavy tail would otherwise decide.
+evidence before `BURN_IN` users, and a step counts when each arm has `USERS_LEAST` users. Each step has evidence of its
+own, over all of its users, also those who were in an earlier step, and the guard's is their mean: the mean of e-values
+is one under any dependence (Vovk and Wang, "E-values: calibration, combination and applications", 2021).
+
+Numbers are cut off (winsorised): one user of a heavy tail would otherwise decide. The limits come from the users before
+those who are cut, and are found anew as more come. The users that share limits are a block.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import erfc, exp, inf, log, log1p, pi, sqrt
+from typing import NamedTuple
 
 BURN_IN = 500
-"""The number of users, in both arms together, after which the limit for large numbers and the scale are fixed."""
+"""The number of users, in both arms together, after which the limit for large numbers and the scale are found."""
 USERS_LEAST = 50
 """The number of users in each arm of a step from which the step counts."""
-QUANTILE = 0.99
-"""The quantile of the first users' numbers at which numbers are cut off, and 1 minus it on the other side."""
-_GROWTH = 10.0
 _FAR = 25.0  # erfc is a normal number up to here
 _LOG_MAX = 1e6
 _EFFECT = 0.1
 """The effect that is found soonest, in standard deviations."""
+_VARIANCE_LEAST = 1e-100  # of rounding errors; the squares of what is divided by it are still numbers
+_HALVINGS = 40
+_STEPS_OUT = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """The users of an arm in a step, the sum of their numbers and of the squares of these."""
+    """Some users of an arm, the sum of their numbers and of the squares of these.
 
-    users: int = 0
+    Expected users are no whole number.
+    """
+
+    users: float = 0
     total: float = 0.0
     squares: float = 0.0
 
@@ -45,64 +52,61 @@ class Moments:
 
 
 @dataclass(frozen=True, slots=True)
-class MeanSplit:
-    """The users of a step, with the flag and without."""
+class Block:
+    """Users of a step whose numbers were cut off alike, and the standard deviation of the users before them."""
 
     treated: Moments
     control: Moments
+    deviation: float
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
-    """The scale that the first users give: where numbers are cut off on both sides, and their standard deviation."""
+class Step:
+    """The blocks of a step, and the weight of its evidence among the steps'. The weights of all are at most 1."""
 
-    low: float
-    high: float
-    deviation: float
-
-    def cut(self, number: float) -> float:
-        """A number within the limits."""
-        return min(max(number, self.low), self.high)
+    blocks: Sequence[Block]
+    weight: float = 1.0
 
 
-def find_scale(numbers: Sequence[float], zeros: int = 0, *, grow: bool = False) -> Scale:
-    """The scale of the numbers of the first users, of both arms together, and of as many more users with a zero.
-
-    The limits are quantiles of the numbers themselves. Counts `grow`: those of the first users are still low, so their
-    upper limit is ten times as high, and at least ten. There must be two users at least.
-    """
-    ordered = sorted(numbers)
-    last = len(ordered) - 1
-    low, high = (
-        ordered[last - min(last, int(QUANTILE * len(ordered)))],
-        ordered[min(last, int(QUANTILE * len(ordered)))],
-    )
-    scale = Scale(0.0, max(10.0, _GROWTH * high), 0.0) if grow else Scale(low, high, 0.0)
-    cut = list(map(scale.cut, ordered))
-    users = len(cut) + zeros
-    mean = sum(cut) / users
-    squares = sum((each - mean) ** 2 for each in cut) + zeros * mean**2
-    return replace(scale, deviation=sqrt(squares / (users - 1)))
-
-
-def log_evidence(steps: Sequence[MeanSplit], *, deviation: float, harm_is_more: bool, tolerates: float = 0.0) -> float:
+def log_evidence(
+    steps: Sequence[Step], *, harm_is_more: bool, tolerates: float = 0.0, tolerates_amount: float = 0.0
+) -> float:
     """The natural logarithm of the evidence that the flag moves the mean to the harmful side; 0 without enough users.
 
-    The harm of a step is the difference of its means, beyond what is tolerated: with the share `tolerates` of the
-    control's mean. Steps are combined by the inverse of their variances, which makes the information I, and S is the
-    weighted sum. Under the null hypothesis S is asymptotically a Brownian motion at the time I (Waudby-Smith, Arbour,
-    Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence sequences"). The mixture
-    over positive effects with the prior |N(0, τ²)| is 2 Φ(Sτ/√(1 + Iτ²)) exp(S²τ²/(2(1 + Iτ²)))/√(1 + Iτ²): Robbins
-    (1970); the one-sided normal mixture of Howard, Ramdas, McAuliffe and Sekhon (2021), proposition 6. τ is a tenth of
-    `deviation`, the standard deviation of the first users, so that it is fixed before what it is used for.
+    The harm is the difference of the means, beyond what is tolerated: `tolerates_amount`, and the share `tolerates` of
+    the size of the control's mean. The latter is the larger of two bounds, one for each sign of that mean, so in each
+    block harm must be shown against both: with one variance for both, the smaller sum has the smaller evidence.
+
+    The blocks of a step are combined by the inverse of their variances, in the standard deviations of the users before
+    them. With this information I, the weighted sum S is asymptotically a Brownian motion at the time I if the flag is
+    harmless (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic
+    confidence sequences"). The mixture over positive effects with the prior |N(0, τ²)| is 2 Φ(Sτ/√(1 + Iτ²))
+    exp(S²τ²/(2(1 + Iτ²)))/√(1 + Iτ²): Robbins (1970); the one-sided normal mixture of Howard, Ramdas, McAuliffe and
+    Sekhon (2021), proposition 6. τ is a tenth of a standard deviation.
     """
     sign = 1 if harm_is_more else -1
-    score, information = _combine(steps, sign=sign, weight=1 + sign * tolerates)
-    prior = (_EFFECT * deviation) ** 2
-    if not information or not prior:
+    are_alike = not tolerates and not tolerates_amount
+    weighted = []
+    for step in steps:
+        score = information = 0.0
+        for treated, control, variance, deviation in _compare(step.blocks, tolerates, are_alike=are_alike):
+            harm = sign * (treated - control) - tolerates * abs(control) - tolerates_amount
+            score += deviation * harm / variance
+            information += deviation**2 / variance
+        weighted.append((step.weight, _log_harm(score, information)))
+    return _log_mean(weighted)
+
+
+def says_something(steps: Sequence[Step]) -> bool:
+    """Return whether any of the steps has enough users, whose numbers differ, to be part of the evidence."""
+    return any(_compare(step.blocks, are_alike=True) for step in steps)
+
+
+def _log_harm(score: float, information: float) -> float:
+    if not information:
         return 0.0
-    spread = 1 + information * prior
-    return _log_mixture(score * sqrt(prior / spread)) - log(spread) / 2
+    spread = 1 + information * _EFFECT**2
+    return _log_mixture(score * _EFFECT / sqrt(spread)) - log(spread) / 2
 
 
 def _log_mixture(standing: float) -> float:
@@ -116,40 +120,91 @@ def _log_mixture(standing: float) -> float:
     return log1p(3 / (4 * far**4) - 1 / (2 * far**2)) - log(far * sqrt(pi))
 
 
-def difference_interval(
-    steps: Sequence[MeanSplit], *, deviation: float, alpha: float
-) -> tuple[float, float, float] | None:
+def _log_mean(weighted: Sequence[tuple[float, float]]) -> float:
+    """The logarithm of the weighted mean of evidence. What is left of the weights is for steps to come, with 1."""
+    left = max(0.0, 1 - sum(weight for weight, _ in weighted))
+    terms = [(weight, logarithm) for weight, logarithm in (*weighted, (left, 0.0)) if weight > 0]
+    most = max(logarithm for _, logarithm in terms)
+    return most + log(sum(weight * exp(logarithm - most) for weight, logarithm in terms))
+
+
+def difference_interval(steps: Sequence[Step], *, alpha: float) -> tuple[float, float, float] | None:
     """The difference of the means, with the ends of its interval at the level `alpha`, at this look and all others.
 
-    None without enough users. The interval is the normal mixture's: S/I ± √((1 + Iτ²)/(I²τ²) log((1 + Iτ²)/alpha²)), as
-    in Howard and others (2021), equation 14, and Waudby-Smith and others, theorem 2.2.
+    None without enough users. The interval has the differences that are not refuted: those for which the weighted mean
+    of the steps' evidence, with effects on both sides, is below 1/alpha. Of one step alone these are S/I ± √((1 +
+    Iτ²)/(I²τ²) log((1 + Iτ²)/alpha²)), as in Howard and others (2021), equation 14.
     """
-    score, information = _combine(steps, sign=1, weight=1.0)
-    prior = (_EFFECT * deviation) ** 2
-    if not information or not prior:
+    found = [(step, _compare(step.blocks, are_alike=False)) for step in steps]
+    counting = [(step, blocks) for step, blocks in found if blocks]
+    weights = [(each.treated - each.control, 1 / each.variance) for _, blocks in counting for each in blocks]
+    information = sum(weight for _, weight in weights)
+    if not information:
         return None
-    spread, centre = 1 + information * prior, score / information
-    reach = sqrt(spread / (information**2 * prior) * log(spread / alpha**2))
-    return centre, centre - reach, centre + reach
+    centre = sum(difference * weight for difference, weight in weights) / information
+    limit = -log(alpha)
+
+    def is_refuted(at: float) -> bool:
+        logs = []
+        for step, blocks in counting:
+            score = sum(each.deviation * (each.treated - each.control - at) / each.variance for each in blocks)
+            spread = 1 + sum(each.deviation**2 / each.variance for each in blocks) * _EFFECT**2
+            logs.append((step.weight, score**2 * _EFFECT**2 / (2 * spread) - log(spread) / 2))
+        return _log_mean(logs) >= limit
+
+    def find_end(side: int) -> float:
+        inside, step = centre, sqrt(1 / information)
+        outside = centre + side * step
+        for _ in range(_STEPS_OUT):
+            if is_refuted(outside):
+                break
+            inside, step = outside, 2 * step
+            outside = centre + side * step
+        for _ in range(_HALVINGS):
+            middle = (inside + outside) / 2
+            inside, outside = (inside, middle) if is_refuted(middle) else (middle, outside)
+        return outside
+
+    return centre, find_end(-1), find_end(1)
 
 
-def _combine(steps: Sequence[MeanSplit], *, sign: int, weight: float) -> tuple[float, float]:
-    """The weighted sum of the differences, and the information. A step counts if both arms have enough users."""
-    score = information = 0.0
-    for step in steps:
-        treated, control = step.treated, step.control
-        if treated.users < USERS_LEAST or control.users < USERS_LEAST:
+class _Compared(NamedTuple):
+    """The means of the arms of a block, the variance of their difference, and the block's standard deviation."""
+
+    treated: float
+    control: float
+    variance: float
+    deviation: float
+
+
+def _compare(blocks: Sequence[Block], tolerates: float = 0.0, *, are_alike: bool) -> list[_Compared]:
+    """Compare the arms in each block of a step; in none if there are few users.
+
+    The arms have the same variance if they `are_alike`, as with a flag that does not matter. Else, the variance of the
+    difference is the larger one of two: with one variance for both arms, and with one for each.
+
+    With `tolerates`, the variance is that of the difference from the control's mean and this share of it. With the
+    share on the other side of the mean, it would be smaller.
+    """
+    if min(sum(each.treated.users for each in blocks), sum(each.control.users for each in blocks)) < USERS_LEAST:
+        return []
+    found = []
+    for block in blocks:
+        treated, control = block.treated, block.control
+        freedom = treated.users + control.users - 2
+        if not treated.users or not control.users or freedom < USERS_LEAST or not block.deviation:
             continue
         # Both arms have one variance if the flag does not matter. Of a small arm alone it may be 0 by chance.
-        freedom = treated.users + control.users - 2
         pooled = ((treated.users - 1) * treated.variance + (control.users - 1) * control.variance) / freedom
-        variance = pooled * (1 / treated.users + weight**2 / control.users)
-        if not 0 < variance < inf:
-            continue
-        difference = treated.total / treated.users - weight * control.total / control.users
-        score += sign * difference / variance
-        information += 1 / variance
-    return score, information
+        share = (1 + tolerates) ** 2
+        variance = pooled * (1 / treated.users + share / control.users)
+        if not are_alike:
+            variance = max(variance, treated.variance / treated.users + share * control.variance / control.users)
+        if 0 < variance < inf:
+            variance = max(variance, _VARIANCE_LEAST)
+            means = treated.total / treated.users, control.total / control.users
+            found.append(_Compared(*means, variance, block.deviation))
+    return found
 
 
 def evidence(logarithm: float) -> float:

@@ -59,9 +59,10 @@ class Ofrep:
     async def _open_again(self, key: str) -> Access | None:
         return self.find(key) or await self._open(key)
 
-    async def answer_all(self, environment: EnvironmentSnapshot, body: bytes) -> Rendered:
+    async def answer_all(self, access: Access, environment: EnvironmentSnapshot, body: bytes) -> Rendered:
         """The answer about all flags; raises Error INVALID."""
-        return self._answer_in(await self._translations.find(environment, OFREP), environment, body)
+        translation = await self._translations.find(environment, OFREP)
+        return self._answer_in(translation, access, environment, body)
 
     def answer_one(self, access: Access, environment: EnvironmentSnapshot, body: bytes, flag_key: str) -> bytes:
         """The body of a 200 about one flag; raises Error INVALID, NOT_FOUND (the flag).
@@ -69,7 +70,7 @@ class Ofrep:
         Its owner, who may be a person, is only for servers, because anyone can read a browser's key.
         """
         context = self._evaluations.context(environment, read_request(body), IDENTIFIERS)
-        decision = self._evaluations.one_flag(environment, context, flag_key)
+        decision = self._evaluations.one_flag(environment, context, flag_key, access.key_id)
         return write_alone(environment, decision, with_details=access.kind is KeyKind.SERVER)
 
     def can_answer_at_once(self, access: Access) -> bool:
@@ -92,9 +93,12 @@ class Ofrep:
             return None
         if not self._use(access):
             raise not_valid()
-        answer = self._answer_in(translation, environment, body)
+        answer = self._answer_in(translation, access, environment, body)
         has_body = not headers or not has_answer(headers, answer.tag)
         return answer.tag, answer.body if has_body else None, environment
 
-    def _answer_in(self, translation: Translation, environment: EnvironmentSnapshot, body: bytes) -> Rendered:
-        return self._evaluations.all_flags_for(translation, environment, read_request(body), IDENTIFIERS)
+    def _answer_in(
+        self, translation: Translation, access: Access, environment: EnvironmentSnapshot, body: bytes
+    ) -> Rendered:
+        given, key_id = read_request(body), access.key_id
+        return self._evaluations.all_flags_for(translation, environment, given, IDENTIFIERS, key_id)

@@ -39,7 +39,7 @@ class OfrepRoute:
         access, environment = await self._ofrep.open(scope)
         headers = [revision_header(environment.revision)]
         if path == PATH:
-            whole = await self._ofrep.answer_all(environment, body)
+            whole = await self._ofrep.answer_all(access, environment, body)
             await send_tagged(whole.body, whole.tag, scope["headers"], send, headers)
         else:
             answer = self._ofrep.answer_one(access, environment, body, path.removeprefix(f"{PATH}/"))
@@ -52,7 +52,7 @@ class OfrepRoute:
         """
         known = self._refetches.names.find(scope["headers"])
         access, environment = await self._ofrep.open(scope, known)
-        whole, revision = await self._ofrep.answer_all(environment, body), environment.revision
+        whole, revision = await self._ofrep.answer_all(access, environment, body), environment.revision
         offered = offer(self._path_prefix, self._stream_tokens, access, revision, known or self._refetches.names.make())
         tag, headers = whole.tag + offered.tag, [revision_header(revision)]
         if known is not None and has_answer(scope["headers"], tag):

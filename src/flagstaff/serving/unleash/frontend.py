@@ -20,6 +20,7 @@ from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.client_names import ClientNames
 from flagstaff.serving.entity_tags import send_json, tag_header
 from flagstaff.serving.evaluations import Evaluations
+from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.serving.translations import Translations
 from flagstaff.serving.unleash import contexts
 from flagstaff.serving.unleash.errors import credential_in
@@ -57,7 +58,8 @@ class FrontendRoute:
             raise MethodNotAllowedError(*allowed)
         name = self._names.find(scope["headers"])
         if check is not None:
-            project_id = (await self._open(scope, name, reports=True)).project_id
+            _, of_report = await self._open(scope, name, reports=True)
+            project_id = of_report.project_id
             async with self._large_bodies.reading(scope, receive, project_id) as report:
                 await in_pieces(check(report))
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
@@ -66,17 +68,17 @@ class FrontendRoute:
         body = await read_body(receive)
         if body is None:
             return
-        environment = await self._open(scope, name)
+        access, environment = await self._open(scope, name)
         request = contexts.read_query(scope["query_string"]) if method == "GET" else contexts.read_body(body)
         translation = await self._translations.find(environment, FRONTEND)
         context = self._evaluations.context(environment, request, _IDENTIFIERS)
-        answer = self._evaluations.all_flags(translation, environment, context)
+        answer = self._evaluations.all_flags(translation, environment, context, access.key_id)
         tag = f"{secrets.token_hex(_RANDOM_BYTES)}-{name or self._names.make()}"
         await send_json(answer.body, send, [tag_header(tag)])
 
-    async def _open(self, scope: Scope, name: str | None, *, reports: bool = False) -> EnvironmentSnapshot:
+    async def _open(
+        self, scope: Scope, name: str | None, *, reports: bool = False
+    ) -> tuple[Access, EnvironmentSnapshot]:
         credential = credential_in(scope["headers"])
-        _, environment = await self._key_access.open(
-            scope, credential, SdkProtocol.UNLEASH_FRONTEND, name=name, reports=reports
-        )
-        return environment
+        protocol = SdkProtocol.UNLEASH_FRONTEND
+        return await self._key_access.open(scope, credential, protocol, name=name, reports=reports)

@@ -19,11 +19,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database import tables
-from flagstaff.evaluation.history.layout import ON_BY_OUTCOME, Layout
+from flagstaff.evaluation import outcomes
+from flagstaff.evaluation.history.layout import ON_BY_OUTCOME, RULE_BASE, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.columns import StoredColumns, check_fit, unpack
 from flagstaff.history.store.distinct_users.sketches import Sketch, hash_users
-from flagstaff.history.store.distinct_users.user_rows import FlagUsers
+from flagstaff.history.store.distinct_users.user_rows import REASON, RULE, VARIANT, FlagUsers
 from flagstaff.history.store.layouts import get_layouts
 
 log = structlog.get_logger(__name__)
@@ -32,7 +33,9 @@ MICROSECONDS_A_DAY = 86_400 * 10**6
 USERS_AT_ONCE = 4000
 BYTES_AT_ONCE = 4 * 10**6  # of segments; with a thousand flags a few hundred kilobytes each
 
+_ONLY = [bytes(each == byte for each in range(256)) for byte in range(256)]
 _OFF = bytes(not each.enabled for each in Outcome).ljust(256, b"\0")
+RULE_OUTCOMES = frozenset(outcomes.RULE_OUTCOMES.values())
 _segments = tables.segments.c
 _environments = tables.recorded_environments.c
 
@@ -76,14 +79,38 @@ class PendingUsers:
     def add_to(self, users: FlagUsers, position: int, everyone: Sketch) -> None:
         """Add the users to those of a recorded flag. Everyone is the sketch of all of them."""
         flag = self.layout.recorded[position]
-        outcomes = self.recorded[position :: self.layout.width].translate(flag.outcomes_by_byte)
+        results = self.recorded[position :: self.layout.width].translate(flag.outcomes_by_byte)
         for sketch, table in ((users.on, ON_BY_OUTCOME), (users.off, _OFF)):
-            chosen = outcomes.translate(table)
+            chosen = results.translate(table)
             if 0 not in chosen:
                 sketch.merge(everyone)
             elif 1 in chosen:
                 stop = bisect_left(self.hashes, sketch.limit)
                 sketch.add([*compress(islice(self.hashes, stop), chosen)])
+        self._add_rules(users, flag, self.recorded[position :: self.layout.width])
+        if flag.variants:
+            variants = self.recorded[self.layout.variant_columns[position] :: self.layout.width]
+            is_on = int.from_bytes(results.translate(ON_BY_OUTCOME))
+            for place, variant in enumerate(flag.variants):
+                if place in variants:
+                    got = int.from_bytes(variants.translate(_ONLY[place])) & is_on
+                    self._add_named(users, VARIANT + variant, got.to_bytes(len(variants)))
+
+    def _add_rules(self, users: FlagUsers, flag: LayoutFlag, column: bytes) -> None:
+        for byte in range(RULE_BASE, max(column, default=0) + 1):
+            if byte not in column:
+                continue
+            decider, outcome = flag.decider(byte), flag.outcome(byte)
+            if outcome in RULE_OUTCOMES:
+                is_known = decider is not None and decider.rule_id is not None
+                name = f"{RULE}{decider.rule_id}" if is_known and decider else REASON + outcome.reason(0)
+                self._add_named(users, name, column.translate(_ONLY[byte]))
+
+    def _add_named(self, users: FlagUsers, name: str, chosen: bytes) -> None:
+        if 1 in chosen:
+            sketch = users.of_name(name)
+            stop = bisect_left(self.hashes, sketch.limit)
+            sketch.add([*compress(islice(self.hashes, stop), chosen)])
 
 
 class PendingSegment(NamedTuple):

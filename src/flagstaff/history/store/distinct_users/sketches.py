@@ -53,6 +53,11 @@ class Sketch:
         self.add(hashes)
 
     @property
+    def is_empty(self) -> bool:
+        """True if there are no users."""
+        return self.registers is None and not self.hashes
+
+    @property
     def is_exact(self) -> bool:
         """True if the number of users is known, and not estimated."""
         return self.registers is None

@@ -10,12 +10,14 @@ on days on which it depends on the user, changes, or is evaluated alone.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database import tables
+from flagstaff.evaluation.history.layout import LayoutFlag
 from flagstaff.history.store.distinct_users.pending_users import (
     IS_PENDING,
     PendingSegment,
@@ -29,6 +31,7 @@ from flagstaff.history.store.distinct_users.user_rows import (
     ROWS_AT_ONCE,
     DayUsers,
     FlagUsers,
+    KeyUsers,
     find_days,
     find_flag_users,
     store_day,
@@ -102,7 +105,7 @@ async def count_users(connection: AsyncConnection, number: int, *, with_newest: 
     days = []
     for day, found in by_day.items():
         stored = await find_days(connection, number, [day])
-        days.append(_Day(number, day, stored.get(day)))
+        days.append(_Day(number, day, stored.get(day) or DayUsers()))
         await days[-1].look_up(connection, {flag.key for some in found for flag in some.layout.flags})
         for some in found:
             await days[-1].add(some, turns)
@@ -149,12 +152,12 @@ class _Day:
 
     number: int
     day: int
-    everyone: DayUsers | None
-    _flags: dict[str, FlagUsers] = field(default_factory=dict)
+    everyone: DayUsers
+    _flags: dict[str, KeyUsers] = field(default_factory=dict)
 
     async def look_up(self, connection: AsyncConnection, keys: set[str]) -> None:
         """Read the users of flags that have some of their own."""
-        own = sorted(keys - self._shared.keys())
+        own = sorted(keys - self.everyone.flags.keys())
         for start in range(0, len(own), ROWS_AT_ONCE):
             some = own[start : start + ROWS_AT_ONCE]
             for (_, key), users in (await find_flag_users(connection, self.number, [self.day], some)).items():
@@ -163,41 +166,46 @@ class _Day:
     async def add(self, found: PendingUsers, turns: Turns) -> None:
         """Add the users of evaluations of one layout, whose flags were looked up."""
         users = Sketch(found.hashes)
-        constant = {flag.key: flag.default.enabled for flag in found.layout.constant}
+        constant = {flag.key: flag for flag in found.layout.constant}
         if len(found.layout.flags) == 1:  # a flag that was evaluated alone
             self._separate([found.layout.flags[0].key])
+            self.everyone.single.merge(users)
         else:
             self._share(constant, users)
-        for key in constant.keys() - self._shared.keys():
-            self._own(key).merge_state(users, is_on=constant[key])
+        for key in constant.keys() - self.everyone.flags.keys():
+            self._own(key, constant[key].id).merge_state(users, is_on=constant[key].default.enabled)
             await turns.give()
         for position, flag in enumerate(found.layout.recorded):
-            found.add_to(self._own(flag.key), position, users)
+            found.add_to(self._own(flag.key, flag.id), position, users)
             await turns.give()
 
     async def store(self, connection: AsyncConnection, turns: Turns) -> int:
         """Store everything. Return by how many bytes it grew."""
         grown = await store_flag_users(connection, self.number, self.day, self._flags, turns)
-        if self.everyone is not None:
-            grown += await store_day(connection, self.number, self.day, self.everyone)
-        return grown
+        return grown + await store_day(connection, self.number, self.day, self.everyone)
 
-    @property
-    def _shared(self) -> dict[str, bool]:
-        return self.everyone.flags if self.everyone else {}
-
-    def _share(self, constant: Mapping[str, bool], users: Sketch) -> None:
+    def _share(self, constant: Mapping[str, LayoutFlag], users: Sketch) -> None:
         """Add users to those of the environment, and separate the flags that are not the same for all any more."""
-        if self.everyone is None:
-            self.everyone = DayUsers(flags={key: constant[key] for key in constant if key not in self._flags})
-        self._separate([key for key, is_on in self._shared.items() if constant.get(key) is not is_on])
-        self.everyone.users.merge(users)
+        everyone = self.everyone
+        if everyone.users.is_empty:
+            new = [flag for key, flag in constant.items() if key not in self._flags]
+            everyone.flags = {flag.key: flag.default.enabled for flag in new}
+            everyone.ids = {flag.key: flag.id for flag in new}
+        self._separate([key for key in everyone.flags if not self._is_same(key, constant.get(key))])
+        everyone.users.merge(users)
+
+    def _is_same(self, key: str, flag: LayoutFlag | None) -> bool:
+        shared = self.everyone
+        if flag is None or shared.ids.get(key, flag.id) != flag.id:
+            return False
+        return shared.flags[key] is flag.default.enabled
 
     def _separate(self, keys: Iterable[str]) -> None:
         """Give flags users of their own that so far had those of the environment."""
         for key in keys:
-            if self.everyone and key in self.everyone.flags:
-                self._own(key).merge_state(self.everyone.users, is_on=self.everyone.flags.pop(key))
+            if key in self.everyone.flags:
+                own = self._own(key, self.everyone.ids.pop(key, None))
+                own.merge_state(self.everyone.users, is_on=self.everyone.flags.pop(key))
 
-    def _own(self, key: str) -> FlagUsers:
-        return self._flags.setdefault(key, FlagUsers())
+    def _own(self, key: str, flag_id: UUID | None) -> FlagUsers:
+        return self._flags.setdefault(key, KeyUsers(flag_id)).of_flag(flag_id)

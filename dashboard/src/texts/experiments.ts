@@ -1,0 +1,41 @@
+export const experiments = {
+  start: "Start an experiment",
+  heading: (flag: string) => `Experiment with ${flag}`,
+  intro:
+    "An experiment gives each variant a share of the users, and compares what happens to them. It runs until it is cancelled, or for 90 days.",
+  control: "Control",
+  controlHint: "The variant that the others are compared with.",
+  weights: "Shares of users",
+  shareOf: (variant: string) => `Share of ${variant}`,
+  metrics: "Metrics",
+  metricsHint: "What is compared, at most ten. With more of them, each needs more users.",
+  noMetrics: "The project has no metrics yet.",
+  whenWorse: "If a variant is worse",
+  actions: { notify: "Only notify", pause: "Pause", turn_off: "Turn the flag off" },
+  name: "Name",
+  review: "Review",
+  back: "Back",
+  reviewHeading: "Before it starts",
+  compares: (others: string, control: string) => `Compares ${others} with ${control}.`,
+  turnsOn: "Turns the flag on for everyone in this environment.",
+  usesWeights: "Stops limiting the flag to users who match a rule.",
+  moves: "Some users get another variant, because shares or the control change.",
+  keeps: "Users keep their variants.",
+  watches: {
+    notify: (metrics: string) => `Watches ${metrics}, and notifies when a variant is worse.`,
+    pause: (metrics: string) => `Watches ${metrics}, and pauses when a variant is worse.`,
+    turn_off: (metrics: string) => `Watches ${metrics}, and turns the flag off when a variant is worse.`,
+  },
+  startNow: "Start",
+  started: "The experiment has started.",
+  needsTwo: "Two variants must have a share.",
+  needsControl: "The control must have a share.",
+  needsMetric: "Choose at least one metric.",
+  hasRollout: (percentage: number) =>
+    `The flag is on for ${percentage}% of users, so it divides them by that and not by variants. Set the rollout to 100 with the API first.`,
+
+  // How long it takes
+  outlook: "How long it takes",
+  outlookFailed: "It is not known how long it takes",
+  noGuards: "Without metrics, nothing is found.",
+};

@@ -1,0 +1,38 @@
+"""The events of metrics that applications have sent, as they were stored."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from flagstaff.audit.changes import Actor
+from flagstaff.database.database import Database
+from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.followed_events import END, EventsPage, list_events
+from flagstaff.metrics.events import EventFilter, EventPlace
+from flagstaff.projects.access import open_environment
+from flagstaff.projects.permissions import Permission
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvents:
+    """Reads them. Raises Error NOT_FOUND for what is not the actor's."""
+
+    database: Database
+
+    async def list_events(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        wanted: EventFilter,
+        *,
+        limit: int,
+        before: EventPlace | None,
+    ) -> EventsPage:
+        """A page of an environment's events, those that were stored last first."""
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
+        async with self.database.read_history() as connection:
+            number = await find_environment_number(connection, environment_id)
+            if number is None:
+                return EventsPage((), None)
+            return await list_events(connection, number, wanted, limit=limit, before=before or END)

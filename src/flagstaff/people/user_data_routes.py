@@ -1,0 +1,138 @@
+"""HTTP of everything that is stored about one user, as one JSON document that is sent in parts."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends
+from starlette.responses import Response, StreamingResponse
+
+from flagstaff.api.auth import CurrentActor
+from flagstaff.api.ids import Id
+from flagstaff.api.operations import asks
+from flagstaff.api.routers import Router
+from flagstaff.api.schemas import Moment, Uuid
+from flagstaff.database.tables import moment
+from flagstaff.history.erased_users import Subject
+from flagstaff.history.history_routes import EvaluationEncoder, EvaluationOut
+from flagstaff.history.store.event_segments import StoredEvent
+from flagstaff.http.operations import SMALL_BODY
+from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
+from flagstaff.http.responses import encode_json
+from flagstaff.http.services import service
+from flagstaff.people.erasures_routes import UserOfApplication
+from flagstaff.people.exposures import UserExposure
+from flagstaff.people.user_data_service import UserData
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.projects import Environment
+from flagstaff.values.moments import format_moment
+
+router = Router(prefix="/api/projects/{project_id}/user-data", tags=["Users' data"])
+
+T = TypeVar("T")
+_HEADERS = {"content-disposition": 'attachment; filename="user-data.json"'}
+
+
+class UserEventOut(ResponseModel):
+    """An event of the user."""
+
+    metric: str
+    user: str
+    at: Moment
+    value: float | None
+
+
+class UserExposureOut(ResponseModel):
+    """A release for which the user was counted."""
+
+    release_id: Uuid
+    user: str
+    stretch: int
+    arm: int
+    exposed_at: Moment
+
+
+class UserDataInEnvironmentOut(ResponseModel):
+    """What is stored about the user in one environment."""
+
+    environment_id: Uuid
+    environment: str
+    evaluations: list[EvaluationOut]
+    events: list[UserEventOut]
+    releases: list[UserExposureOut]
+
+
+class UserDataOut(ResponseModel):
+    """Everything that is stored about one user of a project's applications."""
+
+    project_id: Uuid
+    user_id: str | None
+    user_email: str | None
+    exported_at: Moment
+    environments: list[UserDataInEnvironmentOut]
+
+
+Service = Annotated[UserData, Depends(service(UserData))]
+
+
+@router.post("", response_model=UserDataOut, responses=problems(400, 401, 404, 413, 503))
+@asks(Permission.USERS_EXPORT, body_max_bytes=SMALL_BODY)
+async def export_user(project_id: Id, body: UserOfApplication, actor: CurrentActor, data: Service) -> Response:
+    """Return everything that is stored about a user of the project's applications, in one document.
+
+    That is evaluations with all results, events of metrics, and releases for which the user was counted. Whoever has
+    the id or the email is the user. The document is sent while it is read; if reading fails, it ends without its end.
+    """
+    subject = body.subject()
+    environments = await data.list_environments(actor, project_id)
+    start = {"project_id": project_id, "user_id": subject.user_id, "user_email": subject.user_email}
+    written = write_user_data(data, start, environments, subject, data.now())
+    return StreamingResponse(written, media_type="application/json", headers=_HEADERS)
+
+
+async def write_user_data(
+    data: UserData, start: dict[str, Any], environments: Sequence[Environment], subject: Subject, now: datetime
+) -> AsyncIterator[bytes]:
+    """The document in parts; it begins with the members of `start`."""
+    yield encode_json({**start, "exported_at": format_moment(now)})[:-1] + b',"environments":['
+    before = b""
+    for environment in environments:
+        names = encode_json({"environment_id": environment.id, "environment": environment.key})
+        yield before + names[:-1] + b',"evaluations":['
+        encode = EvaluationEncoder()
+        async for part in _items(data.evaluations(environment, subject), lambda each: b"".join(encode(each))):  # noqa: B023
+            yield part
+        yield b'],"events":['
+        async for part in _items(data.events(environment, subject), _event):
+            yield part
+        exposures = await data.exposures(environment, subject)
+        yield b'],"releases":[' + b",".join(map(_exposure, exposures)) + b"]}"
+        before = b","
+    yield b"]}"
+
+
+async def _items(pages: AsyncIterator[list[T]], encode: Callable[[T], bytes]) -> AsyncIterator[bytes]:
+    before = b""
+    async for page in pages:
+        for each in page:
+            yield before + encode(each)
+            before = b","
+
+
+def _event(event: StoredEvent) -> bytes:
+    return encode_json(
+        {"metric": event.metric, "user": event.unit, "at": format_moment(moment(event.at)), "value": event.value}
+    )
+
+
+def _exposure(exposure: UserExposure) -> bytes:
+    return encode_json(
+        {
+            "release_id": exposure.release_id,
+            "user": exposure.unit,
+            "stretch": exposure.stretch,
+            "arm": exposure.arm,
+            "exposed_at": format_moment(exposure.exposed_at),
+        }
+    )

@@ -1,0 +1,86 @@
+"""What is known of users without the flag: from the counts of the release, or else from the latest events. Pure."""
+
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
+from math import sqrt
+
+from flagstaff.metrics.metrics import Kind, Metric
+from flagstaff.releases.counting import number_of
+from flagstaff.releases.observations import Done, Observations
+from flagstaff.releases.outlook import Basis, Missing, Source
+from flagstaff.releases.releases import Release
+from flagstaff.releases.statistics.limits import find_limits, place_of
+from flagstaff.values.lists import parts_of
+
+USERS_LEAST = 5
+"""The users with an event from which a basis is made of them."""
+_AT_ONCE = 500  # numbers, which take half a millisecond
+
+Numbers = Mapping[str, Mapping[str, Done]]
+"""What users did, by metric and by unit."""
+
+
+def basis_of_release(release: Release, counted: Observations, place: int, kind: Kind) -> Basis | None:
+    """The numbers of the users of a release who do not have the flag; None if too few had an event."""
+    exposed = users = 0
+    numbered = total = squares = 0.0
+    for each in counted.compared(release.segments):
+        cell = counted.metrics[place].cells[each.place][0]
+        exposed += counted.exposed[each.place][0] - cell.before
+        users += cell.users
+        for sums in cell.blocks.values():
+            numbered, total, squares = numbered + sums.users, total + sums.total, squares + sums.squares
+    if users < USERS_LEAST or exposed <= 0:
+        return None
+    rate = min(1.0, users / exposed)
+    if kind is Kind.BINARY:
+        return Basis(Source.RELEASE, users, rate)
+    of = exposed if kind is Kind.COUNT else numbered
+    if of < USERS_LEAST:
+        return None
+    variance = max(0.0, squares - total * (total / of)) / (of - 1)
+    return Basis(Source.RELEASE, users, rate, total / of, sqrt(variance) or None)
+
+
+def gathering_numbers(
+    events: Iterable[tuple[str, str, int, float | None, object]], users: Container[str]
+) -> Generator[None, None, Numbers]:
+    """What some users did, in small steps, of the events of all."""
+    found: dict[str, dict[str, Done]] = {}
+    for place, (metric, unit, _, value, _) in enumerate(events):
+        if place % _AT_ONCE == 0:
+            yield
+        if unit in users:
+            done = found.setdefault(metric, {}).setdefault(unit, Done(0, 0.0))
+            done.events += 1
+            done.total += 1.0 if value is None else value
+    return found
+
+
+def finding_basis(metric: Metric, done: Sequence[Done], users: int) -> Generator[None, None, Basis | Missing]:
+    """The numbers of users with an event, among so many users, in small steps; why not, if they are too few.
+
+    Numbers are cut off as those of a release.
+    """
+    if not users:
+        return Missing.USERS
+    if len(done) < USERS_LEAST:
+        return Missing.EVENTS
+    is_count, rate = metric.kind is Kind.COUNT, len(done) / users
+    if metric.kind is Kind.BINARY:
+        return Basis(Source.EVENTS, len(done), rate)
+    sketch: dict[int, int] = {}
+    numbers = []
+    for place, each in enumerate(done):
+        if place % _AT_ONCE == 0:
+            yield
+        number = number_of(each, metric.kind)
+        numbers.append(number)
+        sketch[place_of(number)] = sketch.get(place_of(number), 0) + 1
+    zeros = users - len(done) if is_count else 0
+    limits = find_limits(sketch, zeros, grow=is_count)
+    yield
+    total = 0.0
+    for some in parts_of(numbers, _AT_ONCE):
+        total += sum(limits.cut(each) if limits else each for each in some)
+        yield
+    return Basis(Source.EVENTS, len(done), rate, total / (len(done) + zeros), limits.deviation if limits else None)
