@@ -14,7 +14,7 @@ from playwright.async_api import BrowserContext, ConsoleMessage, Locator, Page, 
 from tests.e2e.contexts import Contexts
 from tests.support.api import Caller, Json, check_manners
 from tests.support.clients import no_certificates, open_client
-from tests.support.mailbox import read_outbox, reset_token
+from tests.support.mailbox import leads_to, read_outbox, reset_token
 
 PASSWORD = "correct horse battery staple"
 POLL_SECONDS = 0.05
@@ -203,7 +203,9 @@ async def invite(
 async def mailed_token(email: str, data_directory: Path, page: str) -> str:
     """Wait for a mail to an address, and return the token of its link to a page."""
     async with asyncio.timeout(30):
-        while not (mails := [each for each in read_outbox(data_directory) if each["To"] == email]):
+        while not (
+            mails := [each for each in read_outbox(data_directory) if each["To"] == email and leads_to(each, page)]
+        ):
             await asyncio.sleep(POLL_SECONDS)
     return reset_token(mails[-1], page)
 

@@ -1,6 +1,5 @@
 """Signing in at a real identity provider in a browser, and returning to the dashboard."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
@@ -15,10 +14,9 @@ from tests.e2e.accessibility import check, stays_within
 from tests.e2e.conftest import UNLIMITED
 from tests.e2e.contexts import Contexts
 from tests.e2e.keyboard import Keyboard
-from tests.e2e.people import PASSWORD, ApiCaller, Person, invite
+from tests.e2e.people import PASSWORD, ApiCaller, Person, invite, mailed_token
 from tests.e2e.second_factors import enrol_app, next_code
 from tests.support.clients import open_client
-from tests.support.mailbox import read_outbox, reset_token
 from tests.support.oidc import SECRET, IdentityProvider
 from tests.support.ports import free_port
 from tests.support.server import ServerProcess
@@ -178,10 +176,8 @@ async def test_a_second_factor_of_the_account_is_asked_for_on_the_way_back(eve: 
     await eve.sees_heading("Create your first project")
     async with open_client(base_url=eve.url) as client:  # she sets a password, without which no app can be enrolled
         (await client.post("/auth/forgot-password", json={"email": eve.email})).raise_for_status()
-        async with asyncio.timeout(30):
-            while not (mails := [each for each in read_outbox(store.data_directory) if each["To"] == eve.email]):
-                await asyncio.sleep(0.05)
-        reset = {"token": reset_token(mails[-1]), "newPassword": PASSWORD}
+        token = await mailed_token(eve.email, store.data_directory, "reset-password")
+        reset = {"token": token, "newPassword": PASSWORD}
         (await client.post("/auth/reset-password", json=reset)).raise_for_status()
         credentials = {"email": eve.email, "password": PASSWORD}
         token = (await client.post("/auth/login", json=credentials)).raise_for_status().json()["token"]

@@ -1,6 +1,7 @@
 """Reads the mails of a Flagstaff without a mail server, as their recipient would."""
 
 import re
+from collections.abc import Sequence
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -18,6 +19,11 @@ def text_of(mail: EmailMessage) -> str:
     assert part is not None
     text: str = part.get_content()
     return text
+
+
+def newest_to(mails: Sequence[EmailMessage], page: str) -> EmailMessage:
+    """The newest mail with a link to a page. Mails about other things, written at the same time, may come after it."""
+    return [each for each in mails if leads_to(each, page)][-1]
 
 
 def leads_to(mail: EmailMessage, page: str) -> bool:

@@ -21,7 +21,7 @@ from flagstaff.telemetry import configure_logging
 from tests.support.api import Caller, Json
 from tests.support.beginnings import Beginning, Beginnings, clone, is_as_usual, service_environ
 from tests.support.clock import Clock
-from tests.support.mailbox import leads_to, read_outbox, reset_token
+from tests.support.mailbox import newest_to, read_outbox, reset_token
 from tests.support.postgres import PostgresServer
 from tests.support.sdk_keys import KeyMaker
 from tests.support.sessions import register
@@ -214,8 +214,7 @@ async def request_reset(client: Caller, read_mails: ReadMails) -> RequestReset:
     async def request(email: str = "ada@example.com") -> str:
         answer = await client.post("/auth/forgot-password", json={"email": email})
         assert answer.status_code == 200
-        # Mails about new tokens, which are written at the same time, may come after it.
-        mail = [each for each in await read_mails() if leads_to(each, "reset-password")][-1]
+        mail = newest_to(await read_mails(), "reset-password")
         assert mail["to"] == email
         return reset_token(mail)
 

@@ -6,7 +6,7 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
-from tests.support.mailbox import reset_token
+from tests.support.mailbox import newest_to, reset_token
 from tests.support.members import join
 from tests.support.sessions import PASSWORD, log_in, operated_accounts
 from tests.support.two_factor import enrol
@@ -36,7 +36,7 @@ async def is_verified(caller: Caller) -> bool:
 async def request_link(caller: Caller, read_mails: ReadMails) -> str:
     answer = await caller.post(LINK)
     assert (answer.status_code, answer.content) == (202, b"")
-    return reset_token((await read_mails())[-1], "verify-email")
+    return reset_token(newest_to(await read_mails(), "verify-email"), "verify-email")
 
 
 async def test_a_link_is_mailed_only_to_the_own_account_and_while_it_is_not_verified(
@@ -163,7 +163,7 @@ async def test_the_first_reset_by_mail_ends_what_somebody_else_has_set_up(
     token = (await mallory.post("/api/me/tokens", json=made)).json()["token"]
 
     (await client.post("/auth/forgot-password", json={"email": "victim@example.com"})).raise_for_status()
-    link = reset_token((await read_mails())[-1])
+    link = reset_token(newest_to(await read_mails(), "reset-password"))
     body = {"token": link, "newPassword": "the owner's own", "keep_access_tokens": True}
     assert (await client.post("/auth/reset-password", json=body)).status_code == 200
 

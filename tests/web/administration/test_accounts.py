@@ -13,7 +13,7 @@ from tests.support.administration import account_path, change
 from tests.support.api import NO_IDS, Caller, Json, created, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.description import described
-from tests.support.mailbox import reset_token
+from tests.support.mailbox import newest_to, reset_token
 from tests.support.sessions import PASSWORD, log_in
 from tests.support.two_factor import enrol
 from tests.web.conftest import ReadMails, SignUp
@@ -187,7 +187,7 @@ async def test_an_invitation_of_a_deactivated_account_ends(
 ) -> None:
     path = f"{project_path(await eve.create_project())}/invitations"
     created(await eve.post(path, json={"email": "ada@example.com", "role": "viewer"}))
-    token = reset_token((await read_mails())[-1], "invitation")
+    token = reset_token(newest_to(await read_mails(), "invitation"), "invitation")
     await change(root, eve, active=False)
     assert list(field_errors(await ada.post("/api/invitations/accept", json={"token": token}))) == ["token"]
     await change(root, eve, active=True)

@@ -12,7 +12,7 @@ from flagstaff.projects.members.invitations import MAILS_PER_ACCOUNT
 from flagstaff.projects.members.invitations_store import record_mail
 from tests.support.api import Caller, Json, created, environment_path, field_errors, project_path
 from tests.support.clock import Clock
-from tests.support.mailbox import reset_token
+from tests.support.mailbox import newest_to, reset_token
 from tests.support.members import join, member_path
 from tests.support.sessions import PASSWORD
 from tests.web.conftest import ListChanges, ReadMails, SignUp
@@ -34,7 +34,7 @@ def invite(ada: Caller, path: str, read_mails: ReadMails) -> Invite:
 
     async def send(email: str = "eve@example.com", **values: Any) -> str:
         created(await ada.post(path, json={"email": email, "role": "editor", **values}))
-        mail = (await read_mails())[-1]
+        mail = newest_to(await read_mails(), "invitation")
         assert mail["to"] == email
         return reset_token(mail, "invitation")
 
@@ -113,7 +113,7 @@ async def test_a_token_is_refused_for_another_address_when_used_revoked_replaced
     rejections = [await accept(bob, token), await accept(eve, "x"), await accept(eve, "")]
     (invitation,) = (await ada.get(path)).json()
     assert (await ada.post(f"{path}/{invitation['id']}/send")).status_code == 200
-    newer = reset_token((await read_mails())[-1], "invitation")
+    newer = reset_token(newest_to(await read_mails(), "invitation"), "invitation")
     rejections.append(await accept(eve, token))
     assert (await ada.delete(f"{path}/{invitation['id']}")).status_code == 204
     rejections.append(await accept(eve, newer))
@@ -133,7 +133,7 @@ async def test_an_invitation_ends_with_the_inviters_right_to_give_the_role(
     admin = await sign_up("bob")
     place = await join(flagstaff, project, admin, "admin")
     created(await admin.post(path, json={"email": "eve@example.com", "role": "editor"}))
-    token = reset_token((await read_mails())[-1], "invitation")
+    token = reset_token(newest_to(await read_mails(), "invitation"), "invitation")
     assert (await ada.put(place, json={"role": "editor"})).status_code == 200
     assert field_errors(await accept(eve, token))["token"].startswith(INVALID)
 
@@ -283,7 +283,7 @@ async def test_the_mail_names_the_member_who_invites_but_not_the_project(
     invitations = f"{project_path(project)}/invitations"
     for caller, email, who in ((ada, "bob@example.com", "ada@example.com"), (stranger, "joe@example.com", "A member")):
         created(await caller.post(invitations, json={"email": email, "role": "viewer"}))
-        mail = (await read_mails())[-1]
+        mail = newest_to(await read_mails(), "invitation")
         assert mail["to"] == email
         assert f"{who} has invited you to join a project" in str(mail)
         assert "prize" not in str(mail)
