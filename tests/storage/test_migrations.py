@@ -88,7 +88,7 @@ from tests.support.newest_schema import describe_files, describe_migrated
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
-REVISIONS = [f"{number:04}" for number in range(1, 57)]
+REVISIONS = [f"{number:04}" for number in range(1, 58)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 

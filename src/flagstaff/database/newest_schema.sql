@@ -592,7 +592,7 @@ CREATE INDEX webhook_deliveries_created_at_index ON webhook_deliveries (created_
 CREATE INDEX webhook_deliveries_state_next_attempt_at_index ON webhook_deliveries (state, next_attempt_at);
 CREATE INDEX webhook_deliveries_webhook_id_state_number_index ON webhook_deliveries (webhook_id, state, number);
 CREATE INDEX webhooks_project_id_index ON webhooks (project_id);
-INSERT INTO "alembic_version" VALUES ('0056', '0022');
+INSERT INTO "alembic_version" VALUES ('0057', '0022');
 CREATE TABLE history.batches (
 	id BLOB NOT NULL, 
 	CONSTRAINT batches_primary PRIMARY KEY (id)
@@ -744,7 +744,7 @@ CREATE TABLE history.event_segments (
 	last_at BIGINT NOT NULL, 
 	version SMALLINT DEFAULT '1' NOT NULL, 
 	content BLOB NOT NULL
-, key_kind TEXT);
+, key_kind TEXT, origins BLOB);
 CREATE TABLE history.events (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	environment INTEGER NOT NULL, 

@@ -22,8 +22,9 @@ metrics = sa.Table(
 )
 
 # Events of metrics: some thousand at most in a row, in the order in which they were committed in an environment.
-# `number` counts an environment's events up to the last of them, `last_at` is the latest time of these, and `key_kind`
-# the kind of the SDK keys with which they were sent; see history/store/event_segments.py.
+# `number` counts an environment's events up to the last of them, `last_at` is the latest time of these, `key_kind`
+# the kind of the SDK keys with which they were sent, and `origins` these keys, the protocol and the instances; see
+# history/store/event_segments.py.
 event_segments = sa.Table(
     "event_segments",
     metadata,
@@ -35,6 +36,7 @@ event_segments = sa.Table(
     version_column(),
     sa.Column("content", sa.LargeBinary, nullable=False),
     sa.Column("key_kind", sa.Text),
+    sa.Column("origins", sa.LargeBinary),
     sa.Index(None, "environment", "id"),
     sa.Index(None, "environment", "last_at"),
     schema=HISTORY,
