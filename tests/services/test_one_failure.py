@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
+from structlog.typing import EventDict
 
 from flagstaff.database import tables
 from flagstaff.database.database import Database
@@ -62,10 +63,10 @@ class Three(NamedTuple):
 
 
 @pytest.fixture(autouse=True)
-def captured_logs() -> Iterator[None]:
+def captured_logs() -> Iterator[list[EventDict]]:
     """Capture the log: to render the traceback of a failure takes half a minute."""
-    with capture_logs():
-        yield
+    with capture_logs() as captured:
+        yield captured
 
 
 @pytest.fixture(params=[0, 2], ids=["first", "last"])
@@ -104,11 +105,15 @@ async def three(database: Database, request: pytest.FixtureRequest) -> Three:
     return Three(releases, releases[request.param])
 
 
+def runner_of(database: Database) -> Runner:
+    """What applies the steps that are due, in a process."""
+    work = WorkBudgets(SETTINGS.max_condition_work)
+    return Runner(database, now, Flags(database, now, SETTINGS, work), Rules(database, now, SETTINGS, work))
+
+
 async def run(database: Database) -> None:
     """Have a process apply the steps that are due."""
-    work = WorkBudgets(SETTINGS.max_condition_work)
-    flags, rules = Flags(database, now, SETTINGS, work), Rules(database, now, SETTINGS, work)
-    await Runner(database, now, flags, rules).run_due()
+    await runner_of(database).run_due()
 
 
 async def count_users(database: Database, release: Release) -> int:
@@ -216,6 +221,18 @@ async def test_beside_a_guard_that_cannot_be_judged_the_others_are_watched(datab
     await run(database)
     assert [await count_steps(database, each) for each in three.sound] == [2, 2]
     assert await count_steps(database, three.broken) == 1
+
+
+async def test_a_release_that_can_be_neither_read_nor_put_off_is_not_tried_twice_a_second(
+    database: Database, three: Three, captured_logs: list[EventDict]
+) -> None:
+    await change_release(database, three.broken, guards=[{"metric": "errors", "action": "explode", "tolerates": 0}])
+    runner = runner_of(database)
+    async with unwritable(database):
+        for _ in range(3):
+            await runner.run_due()
+    failed = [each["release"] for each in captured_logs if each["event"] == "release_not_advanced"]
+    assert failed == [str(three.broken.id)]
 
 
 async def test_beside_a_threshold_that_cannot_be_read_the_others_act(database: Database, three: Three) -> None:

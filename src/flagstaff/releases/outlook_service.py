@@ -34,7 +34,7 @@ from flagstaff.releases.outlook import (
     planned_steps,
 )
 from flagstaff.releases.pieces import find_unit
-from flagstaff.releases.plans import Plan
+from flagstaff.releases.plans import Counts, Plan
 from flagstaff.releases.releases import Release
 from flagstaff.releases.releases_service import Releases
 
@@ -86,6 +86,8 @@ class Outlooks:
         if cuts is not None and release.is_open:
             steps = [*planned_steps(release, flag, cuts, now)]
         traffic = await self._find_traffic(actor, flag, now)
+        if traffic is not None and release.counts is not Counts.ALL:
+            traffic = await self._of_counted_keys(traffic, release, flag, now)
         if assumed.users_per_day:
             traffic = Traffic(assumed.users_per_day, traffic.growth if traffic else 1.0, is_given=True)
         bases = await self._find_bases(release, flag, metrics, now)
@@ -109,6 +111,17 @@ class Outlooks:
         users = sum(_users_by_day(found))
         passed = max((now - today) / _DAY, 1 / 24)
         return Traffic(users / passed) if users else None
+
+    async def _of_counted_keys(self, traffic: Traffic, release: Release, flag: Flag, now: datetime) -> Traffic | None:
+        """The traffic with at most the users in a day of the SDK keys that count: numbers of users are those of all."""
+        async with self.database.read_history() as connection:
+            number = await batches.find_environment_number(connection, flag.environment_id)
+            if number is None:
+                return None
+            times, since = await _read_users(connection, number, flag, now - _DAY, release.counts)
+        if not times:
+            return None
+        return replace(traffic, users_per_day=min(traffic.users_per_day, len(times) * (_DAY / (now - since))))
 
     async def _count_users(self, actor: Actor, flag: Flag, since: datetime, until: datetime) -> Summary:
         return await self.history.summarise_environment(
@@ -137,21 +150,24 @@ class Outlooks:
                 if basis is not None:
                     found[guard.metric] = basis
         wanted = [each for key, each in metrics.items() if key not in found]
-        return found | await self._read_events(flag, wanted, now) if wanted else found
+        return found | await self._read_events(release, flag, wanted, now) if wanted else found
 
-    async def _read_events(self, flag: Flag, metrics: list[Metric], now: datetime) -> dict[str, Basis | Missing]:
+    async def _read_events(
+        self, release: Release, flag: Flag, metrics: list[Metric], now: datetime
+    ) -> dict[str, Basis | Missing]:
         """What the latest users of the flag did, in the time in which all of them and all events were read."""
         async with self.database.read_history() as connection:
             number = await batches.find_environment_number(connection, flag.environment_id)
             if number is None:
                 return {}
-            times, since = await _read_users(connection, number, flag, now - _DAY)
+            times, since = await _read_users(connection, number, flag, now - _DAY, release.counts)
             keys = [each.key for each in metrics]
             latest = await event_segments.list_latest(
                 connection, number, keys, since=microseconds(since), limit=EVENTS_MAX
             )
         users = {unit for unit, at in times.items() if microseconds(at) >= latest.since}
-        numbers = await in_pieces(gathering_numbers(latest.events, users))
+        events = (each for each in latest.events if release.counts.has(each.key_kind))
+        numbers = await in_pieces(gathering_numbers(events, users))
         found = {}
         for metric in metrics:
             done = [*numbers.get(metric.key, {}).values()]
@@ -160,12 +176,15 @@ class Outlooks:
 
 
 async def _read_users(
-    connection: Connection, number: int, flag: Flag, since: datetime
+    connection: Connection, number: int, flag: Flag, since: datetime, counts: Counts
 ) -> tuple[dict[str, datetime], datetime]:
-    """The latest users of a flag, with the times of their latest evaluations, and the time from which all were read."""
+    """The latest users of a flag, with the times of their latest evaluations, and the time from which all were read.
+
+    They are those who were evaluated with SDK keys that count.
+    """
     found: dict[str, datetime] = {}
     stop_at, turns, has_flag = perf_counter() + SECONDS_MAX, Turns(), dict[int, bool]()
-    async with aclosing(newest_of_each_user(connection, number, since)) as stretches:
+    async with aclosing(newest_of_each_user(connection, number, since, counts.has)) as stretches:
         async for stretch in stretches:
             for _, each in stretch.evaluations:
                 await turns.give()

@@ -241,7 +241,7 @@ def _read_segment(segment: FollowedSegment, counting: Counting) -> Iterator[tupl
             continue
         kind = None if columns.origins is None else columns.origins.kind_at(offset)
         counting.counted.public_evaluations += _is_public(kind, counting.counts)
-        if not _is_counted_key(kind, counting.counts):
+        if not counting.counts.has(kind):
             continue
         stickiness = timeline.applied(arm[0]).stickiness
         custom = None if stickiness == DEFAULT_STICKINESS else columns.attributes_of(offset)
@@ -252,17 +252,12 @@ def _read_segment(segment: FollowedSegment, counting: Counting) -> Iterator[tupl
             counting.counted.unnamed += 1
 
 
-def _is_counted_key(kind: KeyKind | None, counts: Counts) -> bool:
-    """Return whether what was sent with a kind of key counts. A key that is not known may be a page's."""
-    return counts is Counts.ALL or kind is KeyKind.SERVER
-
-
 def _is_public(kind: KeyKind | None, counts: Counts) -> bool:
-    return kind is KeyKind.BROWSER or not _is_counted_key(kind, counts)
+    return kind is KeyKind.BROWSER or not counts.has(kind)
 
 
 def _of_counted_keys(events: Iterable[StoredEvent], counting: Counting) -> Iterator[StoredEvent]:
-    return (each for each in events if _is_counted_key(each.key_kind, counting.counts))
+    return (each for each in events if counting.counts.has(each.key_kind))
 
 
 def find_unit(stickiness: str, user: str | None, email: str | None, custom: Mapping[str, Any] | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from flagstaff.audit.recorded_values import read_value
 from flagstaff.flags.flags import Flag
 from flagstaff.metrics.request_metrics import Measure
+from flagstaff.projects.sdk_keys import KeyKind
 
 STEPS_MAX, GUARDS_MAX, THRESHOLDS_MAX = 20, 10, 10
 THRESHOLD_MINUTES_MAX = 60
@@ -99,6 +100,10 @@ class Counts(StrEnum):
 
     ALL = "all"
     SERVER_KEYS = "server_keys"
+
+    def has(self, kind: KeyKind | None) -> bool:
+        """Return whether what was sent with a kind of key counts. A key that is not known may be a page's."""
+        return self is Counts.ALL or kind is KeyKind.SERVER
 
 
 @dataclass(frozen=True, slots=True)

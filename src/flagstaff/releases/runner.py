@@ -77,6 +77,7 @@ class Runner:
     rules: Rules
     _authority_at: float = field(default=0.0, init=False)
     _waiting: set[UUID] = field(default_factory=set, init=False)
+    _failed: dict[UUID, float] = field(default_factory=dict, init=False)
 
     async def run_due(self) -> None:
         """Advance each release that is due, or whose flag was changed, and pause those that lost their authority.
@@ -85,7 +86,11 @@ class Runner:
         """
         wanting = await self._list_wanting()
         self._waiting &= {*wanting}
+        now = monotonic()
+        self._failed = {each: until for each, until in self._failed.items() if until > now}
         for release_id in wanting:
+            if release_id in self._failed:
+                continue
             try:
                 await self._advance(release_id)
                 self._waiting.discard(release_id)
@@ -96,7 +101,8 @@ class Runner:
                     self._waiting.add(release_id)
                     continue
                 log.exception("release_not_advanced", release=str(release_id))
-                with suppress(Exception):  # then it is looked at again soon
+                self._failed[release_id] = now + FAILED_SECONDS
+                with suppress(Exception):  # it stands no longer before others
                     await self._look_later(release_id, FAILED_SECONDS)
 
     async def _list_wanting(self) -> list[UUID]:

@@ -105,6 +105,29 @@ async def test_strangers_with_a_browser_key_neither_raise_an_alarm_nor_mute_a_gu
 
 
 @pytest.mark.both_databases
+async def test_an_outlook_is_not_told_the_users_and_events_of_pages_where_only_server_keys_count(
+    flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json, browser_key: str
+) -> None:
+    assert metric
+    shoppers, visitors = people("shopper", 30), people("visitor", 40)
+    await evaluate_users(ada, project["sdk_key"], shoppers, FLAG)
+    await evaluate_users(ada, browser_key, [*shoppers, *visitors], FLAG)
+    await send_events(ada, project["sdk_key"], *errors(shoppers[:6]))
+    await send_events(ada, browser_key, *errors(visitors), *errors(shoppers[6:]))
+    await until_stored(flagstaff)
+    body: Json = {"steps": [HALF, LATER], "guards": [TURN_OFF]}
+    found: dict[str, Json] = {}
+    for counts in ("all", "server_keys"):
+        answer = await ada.post(f"{flag_path(flag)}/outlook", json={**body, "counts": counts})
+        assert answer.status_code == 200, answer.text
+        found[counts] = answer.json()
+    assert [found[each]["guards"][0]["basis"]["users"] for each in found] == [70, 6]
+    assert found["server_keys"]["guards"][0]["basis"]["rate"] == pytest.approx(6 / 30)
+    assert found["server_keys"]["users_per_day"] == pytest.approx(30)
+    assert found["all"]["users_per_day"] >= 70
+
+
+@pytest.mark.both_databases
 async def test_strangers_with_a_browser_key_do_not_stop_a_release_where_only_server_keys_count(
     ada: Caller, project: Json, flag: Json, metric: Json, browser_key: str
 ) -> None:

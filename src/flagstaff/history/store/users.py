@@ -1,6 +1,6 @@
 """Finds the users of an environment's latest evaluations, each with the newest of theirs."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,7 @@ from flagstaff.history.store.columns import unpack
 from flagstaff.history.store.ids import END
 from flagstaff.history.store.layouts import get_layouts
 from flagstaff.history.store.pages import evaluation_at
+from flagstaff.projects.sdk_keys import KeyKind
 
 _FETCHED_AT_ONCE = 8
 
@@ -53,11 +54,12 @@ class Stretch:
 
 
 async def newest_of_each_user(
-    connection: AsyncConnection, number: int, since: datetime
+    connection: AsyncConnection, number: int, since: datetime, counts: Callable[[KeyKind | None], bool] | None = None
 ) -> AsyncGenerator[Stretch, None]:
     """The users of an environment's evaluations since a moment, from the newest on, in stretches of some hundred.
 
-    The user is the one of rollouts; evaluations without an identifier are left out.
+    The user is the one of rollouts; evaluations without an identifier are left out, and so are those with a kind of SDK
+    key that does not count.
     """
     start = microseconds(since)
     seen: dict[str, int] = {}
@@ -72,7 +74,7 @@ async def newest_of_each_user(
         ends = [segment.last_time + 1 for segment in found[1:]]
         ends += [start if is_last else segment.last_time + 1 for segment in found[-1:]]
         for segment, examined in zip(found, ends, strict=True):
-            newest = _newest_in(segment, layouts[segment.layout_id], start, seen)
+            newest = _newest_in(segment, layouts[segment.layout_id], start, seen, counts)
             yield Stretch(moment(max(start, examined)), newest)
         if is_last:
             return
@@ -80,12 +82,14 @@ async def newest_of_each_user(
 
 
 def _newest_in(
-    segment: Any, layout: Layout, since: int, seen: dict[str, int]
+    segment: Any, layout: Layout, since: int, seen: dict[str, int], counts: Callable[[KeyKind | None], bool] | None
 ) -> Iterator[tuple[str, RecordedEvaluation]]:
     columns = unpack(segment.version, segment.content)
-    users, emails, times = columns.users, columns.emails, columns.times
+    users, emails, times, origins = columns.users, columns.emails, columns.times, columns.origins
     since = max(since, segment.first_time)  # from which it answers: see hide_evaluations
     for offset in reversed(range(len(times))):
+        if counts is not None and not counts(None if origins is None else origins.kind_at(offset)):
+            continue
         user, time = users[offset] or (emails[offset] or "").lower(), times[offset] // 1000
         if user and time >= since and time > seen.get(user, -1):
             seen[user] = time
