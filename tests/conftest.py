@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import fastapi  # noqa: F401 -- all of it: tests in one process serve the API as well as describe it
-import hypothesis
 import pytest
 
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from tests.support.clock import Clock
+from tests.support.examples import register_profiles
 from tests.support.memory import roomy_memory
 from tests.support.postgres import PostgresServer
 from tests.support.server import ServerProcess
@@ -36,6 +36,7 @@ WAITING = (
 )
 BROWSERS = "e2e"
 WEB = "web"
+STORAGE = "storage"
 
 # Imported and collected objects are never freed. Scanning them repeatedly takes a tenth of the processor time.
 gc.disable()
@@ -54,24 +55,23 @@ if memory := roomy_memory():
 # The driver asks a server for TLS first, unless told otherwise: one more connection for each that a test opens.
 os.environ.setdefault("PGSSLMODE", "disable")
 
-# A test must not fail because the machine is busy.
-hypothesis.settings.register_profile(
-    "flagstaff", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
-hypothesis.settings.load_profile("flagstaff")
+register_profiles()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The choice to run every test on each database that it can have."""
-    parser.addoption("--both-databases", action="store_true", help="run all tests of the web on PostgreSQL as well")
+    parser.addoption(
+        "--both-databases", action="store_true", help="run all tests and all their cases on PostgreSQL too"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the second database where a test does not need it, and order the remaining tests.
 
     A test runs on both databases, but a test of the web only if it is marked `both_databases`. Most of these execute
-    the same few statements again, for a check that is made before or after them and fails on SQLite as well.
-    CONTRIBUTING.md says which ones need both.
+    the same few statements again, for a check that is made before or after them and fails on SQLite as well. For the
+    same reason, a test with several cases runs with the first of them on PostgreSQL, unless it is in `storage`, or
+    marked `each_case_on_both_databases`. CONTRIBUTING.md says which ones need which mark.
 
     Tests that wait come first, so that other processes of the run can use the cores meanwhile.
 
@@ -82,11 +82,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     def room(item: pytest.Item) -> str:
         return item.path.relative_to(HERE).parts[0]
 
-    def needs_both(item: pytest.Item) -> bool:
-        return room(item) != WEB or item.get_closest_marker("both_databases") is not None
+    def is_needless(item: pytest.Item) -> bool:
+        if room(item) == WEB and item.get_closest_marker("both_databases") is None:
+            return True
+        if room(item) == STORAGE or item.get_closest_marker("each_case_on_both_databases") is not None:
+            return False
+        function = item.nodeid.partition("[")[0]
+        is_later_case = function in on_postgresql
+        on_postgresql.add(function)
+        return is_later_case
 
+    on_postgresql: set[str] = set()
     if not config.getoption("both_databases"):
-        needless = {item for item in items if _is_on_postgresql(item) and not needs_both(item)}
+        needless = {item for item in items if _is_on_postgresql(item) and is_needless(item)}
         config.hook.pytest_deselected(items=list(needless))
         items[:] = [item for item in items if item not in needless]
 
@@ -100,7 +108,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_on_postgresql(item: pytest.Item) -> bool:
-    return hasattr(item, "callspec") and item.callspec.params.get("template") == "postgres_template"
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return parameters.get("template") == "postgres_template" or parameters.get("bare_server") == "postgres"
 
 
 def pytest_collection_finish() -> None:

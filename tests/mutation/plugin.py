@@ -25,6 +25,7 @@ import hypothesis
 import pytest
 
 from tests.mutation.mutants import Mutant, find_mutants
+from tests.support.examples import MOST_EXAMPLES
 
 _LOADED = "MUTANT"
 
@@ -43,7 +44,8 @@ def pytest_collection(session: pytest.Session) -> None:
     """Let Hypothesis look for a failure, in the same examples each time, and not for the smallest one."""
     session.config.option.tbstyle = "no"
     phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
-    hypothesis.settings.register_profile("mutants", hypothesis.settings(), phases=phases, derandomize=True)
+    many = hypothesis.settings(phases=phases, derandomize=True, max_examples=MOST_EXAMPLES)
+    hypothesis.settings.register_profile("mutants", many)
     hypothesis.settings.load_profile("mutants")
 
 

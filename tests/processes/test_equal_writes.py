@@ -115,11 +115,13 @@ async def three_instances(outage_store: Store) -> AsyncIterator[Fleet]:
         yield await make_fleet(callers)
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.parametrize("in_bulk", [False, True], ids=["put", "bulk action"])
 async def test_equal_writes_at_once_at_one_process_leave_no_answer_stale(one_process: Fleet, in_bulk: bool) -> None:
     assert await one_process.stale_answers(in_bulk=in_bulk) == 0
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.parametrize("in_bulk", [False, True], ids=["put", "bulk action"])
 async def test_equal_writes_at_once_at_two_workers_leave_no_answer_stale(
     workers: tuple[ServerProcess, Fleet], in_bulk: bool

@@ -48,6 +48,7 @@ def load_snapshot(database: Database) -> Awaitable[object]:
     return SnapshotSource(database).load_project(PROJECT.id)
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.parametrize("use", [list_flags, list_project_flags, list_rules, load_snapshot])
 async def test_a_long_list_is_converted_after_its_connection_is_released(database: Database, use: Use) -> None:
     flags = [make_flag(ENVIRONMENT, key=f"flag-{number}") for number in range(MANY)]

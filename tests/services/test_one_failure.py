@@ -259,6 +259,7 @@ async def test_beside_a_threshold_that_cannot_be_read_the_others_act(database: D
     assert await find_threshold_hold(database, broken) is Hold.UNREADABLE_THRESHOLD
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.parametrize("what", ["its row", "its counts", "its threshold", "writing it"])
 async def test_beside_a_release_that_cannot_go_on_the_others_do(database: Database, three: Three, what: str) -> None:
     process = process_of(database)

@@ -71,6 +71,7 @@ async def test_without_a_bound_nothing_is_deleted_and_the_bytes_are_shown(
     assert len(await read(database, environments[0].id)) == 60 * HOURS
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.parametrize("is_rolled_up", [False, True])
 async def test_a_history_over_its_bytes_loses_the_oldest_in_every_environment(
     database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment], is_rolled_up: bool

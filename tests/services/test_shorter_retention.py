@@ -71,6 +71,7 @@ async def find_kept(database: Database, environment_id: UUID) -> tuple[list[int]
     return sorted(evaluations), events, sorted(days)
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.parametrize(
     ("days", "kept"),
     [

@@ -69,6 +69,7 @@ async def releases(database: Database) -> list[Release]:
     return made
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.parametrize("table", ["releases", "metrics", *IN_HISTORY])
 async def test_what_watching_needs_is_missing_for_a_minute_and_people_are_told_once_and_when_it_is_back(
     database: Database, releases: list[Release], table: str

@@ -4,6 +4,7 @@ Its own `parametrize` creates the requests of all operations during collection, 
 test of an operation creates them.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,8 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 from schemathesis.pytest.lazy import get_all_tests
 from schemathesis.schemas import BaseSchema
+
+from tests.support.examples import are_many
 
 
 def operation_ids(document: dict[str, Any]) -> list[str]:
@@ -35,19 +38,23 @@ def try_operation(
 
     Two kinds of cases are sent once, because the others would check the same again: methods that a path does not have,
     with its first operation, and a value of another type than an id's, because in a path each value is text.
+
+    Unless the run tries many examples, it sends a boundary of each kind once for each place, such as a text in the body
+    that is too long, and a quarter of the random cases.
     """
-    tried: set[str] = set()
+    tried: set[object] = set()
+    kind_of = _id_of_another_type if are_many() else _boundary
 
     def send_case(case: schemathesis.Case) -> None:
-        name = _id_of_another_type(case)
-        if name in tried:
+        kind = kind_of(case)
+        if kind in tried:
             return
-        if name is not None:
-            tried.add(name)
+        if kind is not None:
+            tried.add(kind)
         send(case)
 
     chosen = settings(
-        max_examples=examples,
+        max_examples=examples if are_many() else math.ceil(examples / 4),
         derandomize=True,
         database=None,
         deadline=None,
@@ -61,6 +68,12 @@ def try_operation(
     (made,) = get_all_tests(schema=of_operation, test_func=send_case, settings=chosen, given_kwargs=None)
     _, send_all = made.ok()  # an error in the document raises
     send_all()
+
+
+def _boundary(case: schemathesis.Case) -> tuple[CoverageScenario, ParameterLocation | None] | None:
+    """Return the kind and the place of the boundary that a case is at, if it is at one."""
+    what = case.meta.phase.data if case.meta else None
+    return (what.scenario, what.parameter_location) if isinstance(what, CoveragePhaseData) else None
 
 
 def _id_of_another_type(case: schemathesis.Case) -> str | None:

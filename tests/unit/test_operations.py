@@ -4,7 +4,7 @@ from typing import Annotated, Any
 import pytest
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.routing import APIRoute
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 from starlette.routing import Match
@@ -16,6 +16,7 @@ from flagstaff.http.operations import SMALL_BODY, Caller, Endpoint, Operation, O
 from flagstaff.projects.permissions import Permission
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE
 from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP
+from tests.support.examples import times_the_examples
 
 
 class Body(BaseModel):
@@ -72,7 +73,7 @@ def _paths(draw: st.DrawFn) -> str:
     return "/".join(segments) + draw(st.sampled_from(["", "", "\n", "/", "\n\n", "\r", "/x"]))
 
 
-@settings(max_examples=1000)
+@times_the_examples(10)
 @example("GET", "/api/projects/{project_id}/environments/{env_id}/evaluations/changes\n")
 @given(st.sampled_from(["GET", "POST", "PUT", "DELETE"]), _paths())
 def test_what_is_found_is_what_the_framework_finds(method: str, path: str) -> None:

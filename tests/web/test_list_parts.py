@@ -74,6 +74,7 @@ async def test_a_bad_limit_cursor_or_parameter_is_refused(ada: Caller, flag: Jso
     assert "did you mean limit?" in field_errors(await ada.get(f"{path}limt=1"))["limt"]
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.both_databases
 @each_list
 async def test_the_parts_make_up_the_whole_in_its_order(ada: Caller, flag: Json, path_of: Path) -> None:

@@ -1,6 +1,6 @@
 """The compiled conditions compared with the naive ones, on inputs that hypothesis generates."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flagstaff.evaluation.conditions.attributes import Form, comparable, read
@@ -9,6 +9,7 @@ from flagstaff.evaluation.conditions.operator_functions import FEW_CONTAINED
 from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
 from flagstaff.flags.targeting.operators import Operator
 from tests.support.conditions import MOMENTS, NUMBERS, TEXTS, VERSIONS
+from tests.support.examples import times_the_examples
 from tests.support.naive_conditions import meets_naively
 
 letters = st.text("abAB.", max_size=5) | st.text("aüİßΣ😀", max_size=4)
@@ -72,7 +73,7 @@ def attributes(draw: st.DrawFn, operator: Operator) -> object:
     return draw(likely | st.lists(likely | scalars, max_size=4) | anything)
 
 
-@settings(max_examples=500)
+@times_the_examples(5)
 @given(st.data())
 def test_a_compiled_condition_agrees_with_the_naive_one(data: st.DataObject) -> None:
     drawn = data.draw(conditions())
@@ -103,7 +104,7 @@ def test_many_overlapping_values_agree_with_the_naive_implementation(
         assert compile_condition(many)(text) is meets_naively(many, text)
 
 
-@settings(max_examples=500)
+@times_the_examples(5)
 @given(anything)
 def test_the_comparable_part_of_an_attribute_reads_like_the_attribute(value: object) -> None:
     part = comparable(value)

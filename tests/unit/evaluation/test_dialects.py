@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.dialects import evaluate_in, translate
@@ -22,6 +22,7 @@ from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.variants import Variant
 from tests.support.builders import make_flag, make_rule, make_segment
+from tests.support.examples import times_the_examples
 from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users
 
 Flags = list[tuple[Flag, list[Rule]]]
@@ -60,7 +61,7 @@ def expected_reason(flag: Flag, reason: str) -> str:
     return "SPLIT" if is_on and sum(each.weight > 0 for each in flag.variants) > 1 else "STATIC"
 
 
-@settings(max_examples=300)
+@times_the_examples(3)
 @given(targeted_flags(), users, addresses, attributes, some_segments)
 def test_every_dialect_decides_as_evaluate_does(
     flags: Flags,

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flagstaff.evaluation.compiler import TargetedFlag
@@ -14,6 +14,7 @@ from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import make_flag, make_rule, make_segment
+from tests.support.examples import times_the_examples
 from tests.support.loops import evaluate
 from tests.support.naive import Answer, Context, deciding_rule, evaluate_naively
 from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users
@@ -27,7 +28,7 @@ def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-@settings(max_examples=500)
+@times_the_examples(5)
 @given(targeted_flags(), users, addresses, attributes, some_segments)
 def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
     flags: list[tuple[Flag, list[Rule]]],

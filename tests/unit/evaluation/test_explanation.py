@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from flagstaff.evaluation.bucketing import bucket
 from flagstaff.evaluation.compiler import TargetedFlag
@@ -21,6 +21,7 @@ from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import Operator
 from tests.support.builders import AT, make_flag, make_rule, make_segment
+from tests.support.examples import times_the_examples
 from tests.support.naive import Context, deciding_rule, evaluate_naively, meets_all
 from tests.support.steps import finish
 from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users
@@ -58,7 +59,7 @@ def result_of(trace: FlagTrace) -> dict[str, Any]:
     return result
 
 
-@settings(max_examples=300)
+@times_the_examples(3)
 @given(targeted_flags(), users, addresses, attributes, some_segments)
 def test_an_explanation_has_the_results_of_the_evaluation_and_reasons_that_agree_with_them(
     flags: list[tuple[Flag, list[Rule]]],

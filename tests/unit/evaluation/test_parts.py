@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
@@ -12,6 +12,7 @@ from flagstaff.evaluation.subset import all_flags, decide_part, evaluate_flag, f
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting.conditions import Condition
 from tests.support.builders import make_flag, make_segment
+from tests.support.examples import times_the_examples
 from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users
 
 
@@ -21,7 +22,7 @@ def test_a_flag_that_does_not_exist_is_not_found() -> None:
     assert find_flag(snapshot, "flag") is find_flag(snapshot, "flag")
 
 
-@settings(max_examples=300)
+@times_the_examples(3)
 @given(targeted_flags(), users, addresses, attributes, some_segments)
 def test_a_flag_is_decided_alone_as_it_is_among_all(
     flags: list[tuple[Flag, list[Rule]]],

@@ -18,6 +18,7 @@ from tests.support.sessions import PASSWORD
 OWN = "/api/me/tokens"
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.parametrize("kind", ["personal", "for the project"])
 async def test_a_token_that_is_revoked_between_a_request_and_its_commit_writes_nothing(
     flagstaff: Flagstaff, callers: AsyncExitStack, ada: Caller, project: Json, kind: str
@@ -36,6 +37,7 @@ async def test_a_token_that_is_revoked_between_a_request_and_its_commit_writes_n
     assert (await ada.get(flag_path(flag))).json()["enabled"] is True
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.both_databases
 @pytest.mark.parametrize("kind", ["personal", "for the project"])
 async def test_toggles_during_a_revocation_are_refused_or_before_it(
@@ -51,6 +53,7 @@ async def test_toggles_during_a_revocation_are_refused_or_before_it(
     assert (await ada.get(flag_path(flag))).json() == present, "nothing is written after the revocation has returned"
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.both_databases
 @pytest.mark.parametrize("kind", ["personal", "for the project"])
 async def test_a_token_that_is_being_created_does_not_outlive_the_sessions_of_its_account(

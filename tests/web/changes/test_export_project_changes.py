@@ -38,6 +38,7 @@ async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) 
         assert list(field_errors(await ada.get(f"{project_path(project)}/changes.csv?{query}"))) == [field]
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.both_databases
 @pytest.mark.parametrize(
     "parameters", [{}, {"flag_key": "new-checkout"}, {"environment": "canary"}, {"resource": "rule"}]

@@ -37,6 +37,7 @@ async def numbers_of(ada: Caller, environment: Json, **query: Any) -> Json:
     return {"own": own, **{each["flag_id"]: (each["on"], each["off"]) for each in answer["predecessors"]}}
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.both_databases
 @pytest.mark.parametrize("is_rolled_up", [False, True])
 async def test_a_summary_counts_the_present_flag_and_names_its_predecessors(

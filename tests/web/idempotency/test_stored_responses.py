@@ -82,6 +82,7 @@ async def test_the_repetition_of_a_request_that_changed_nothing_does_not_undo_wh
     )
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.both_databases
 @pytest.mark.parametrize("bound", ["BYTES_PER_ACCOUNT", "BYTES_PER_PROJECT"])
 async def test_beyond_a_bound_the_oldest_responses_go_but_their_requests_are_not_carried_out_again(

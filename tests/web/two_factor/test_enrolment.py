@@ -122,6 +122,7 @@ async def test_disabling_takes_the_password_and_a_code(ada: Caller, clock: Clock
     await challenge(client)
 
 
+@pytest.mark.each_case_on_both_databases
 @pytest.mark.both_databases
 @pytest.mark.parametrize("by", ["code", "recovery_code"])
 async def test_a_disabled_app_is_not_asked_for_and_its_recovery_codes_end(
