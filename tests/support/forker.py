@@ -12,6 +12,7 @@ import selectors
 import signal
 import socket
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 gc.disable()  # as `python -m flagstaff` does
@@ -37,7 +38,10 @@ _DESCRIPTORS = 4  # standard input, output and error, and the socket for the pro
 
 
 def fork_commands(control: socket.socket) -> None:
-    """Fork for each request, and report each status. Returns in the forked processes; ends when `control` is closed."""
+    """Fork for each request, and report each status. Returns in the forked processes; ends when `control` is closed.
+
+    The commands that still run then are killed.
+    """
     statuses: dict[int, socket.socket] = {}
     woken, waking = socket.socketpair()
     waking.setblocking(False)
@@ -55,6 +59,7 @@ def fork_commands(control: socket.socket) -> None:
                     continue
                 message, descriptors, _, _ = socket.recv_fds(control, _MAX_REQUEST_BYTES, _DESCRIPTORS)
                 if not message:
+                    _kill(statuses)
                     sys.exit()
                 status = socket.socket(fileno=descriptors.pop())
                 process_id = os.fork()
@@ -65,6 +70,12 @@ def fork_commands(control: socket.socket) -> None:
                     os.close(descriptor)
                 statuses[process_id] = status
                 status.send(b"%d\n" % process_id)
+
+
+def _kill(process_ids: Iterable[int]) -> None:
+    """Kill what still runs: the process of the tests has ended, and may have crashed before it could do so."""
+    for process_id in process_ids:
+        os.kill(process_id, signal.SIGKILL)
 
 
 def _tell_ends(statuses: dict[int, socket.socket]) -> None:

@@ -18,7 +18,7 @@ from typing import Self
 from tests.support.memory import roomy_memory
 from tests.support.ports import free_port
 from tests.support.postgres_administrator import Administrator
-from tests.support.processes import children_of
+from tests.support.processes import children_of, is_running
 
 _START_SECONDS = 30
 _STOP_SECONDS = 30
@@ -139,7 +139,7 @@ class PostgresServer:
         self._process.wait()
         self._process = None
         deadline = time.monotonic() + _STOP_SECONDS
-        while any(map(_exists, children)) and time.monotonic() < deadline:
+        while any(map(is_running, children)) and time.monotonic() < deadline:
             time.sleep(0.01)
 
     def restart(self, *, crash: bool = False) -> None:
@@ -234,11 +234,3 @@ def installation() -> Path:
     assert spec is not None
     assert spec.origin is not None
     return Path(spec.origin).parent
-
-
-def _exists(process_id: int) -> bool:
-    """Return whether a process has not ended; one that nobody has waited for counts as ended."""
-    try:
-        return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
