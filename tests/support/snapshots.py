@@ -128,6 +128,6 @@ class World:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let other tasks run until the condition is true."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0)

@@ -31,7 +31,7 @@ async def test_a_connection_that_cannot_be_set_up_is_closed_logged_and_no_longer
     try:
         with capture_logs() as entries:
             reader, writer = await asyncio.open_connection(*listener.getsockname())
-            assert await asyncio.wait_for(reader.read(), 5) == b""
+            assert await asyncio.wait_for(reader.read(), 30) == b""
             writer.close()
             await acceptor.wait_closed()
     finally:
@@ -58,6 +58,6 @@ async def test_a_connection_that_is_being_set_up_is_known_before_a_stop_goes_on(
         (connection,) = state.connections
         connection.shutdown()
         client.setblocking(False)
-        assert await asyncio.wait_for(asyncio.get_running_loop().sock_recv(client, 1), 5) == b""
+        assert await asyncio.wait_for(asyncio.get_running_loop().sock_recv(client, 1), 30) == b""
     await flagstaff.foundation.supervisor.drain(5)
     assert flagstaff.serving.connection_bounds.open == 0

@@ -58,14 +58,14 @@ class Client:
 
     async def next(self) -> str:
         """Return the next event, without its chunk; an empty text at the end of the response."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             size = int(await self._reader.readline(), 16)
             data = await self._reader.readexactly(size + 2)
         return data.decode().strip()
 
     async def is_cut_off(self) -> bool:
         """Return whether the connection ends before the response does."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             return not (await self._reader.read()).endswith(b"0\r\n\r\n")
 
 
@@ -131,7 +131,7 @@ async def world() -> AsyncIterator[World]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.001)
 

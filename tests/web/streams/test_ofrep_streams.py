@@ -103,7 +103,6 @@ async def test_a_change_of_what_the_user_does_not_get_keeps_the_tag(
     assert (await ask(client, sdk_key, if_none_match=tag)).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_an_answer_with_a_new_token_has_another_tag(client: Caller, sdk_key: str, clock: Clock) -> None:
     tag = (await ask(client, sdk_key)).headers["etag"]
     assert (await ask(client, sdk_key, if_none_match=tag)).status_code == 304
@@ -111,7 +110,6 @@ async def test_an_answer_with_a_new_token_has_another_tag(client: Caller, sdk_ke
     assert (await ask(client, sdk_key, if_none_match=tag)).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_a_stream_tells_of_each_change_to_fetch_again_at_the_same_address(
     client: Caller, ada: Caller, streamer: Streamer, environment: Json, sdk_key: str
 ) -> None:
@@ -154,7 +152,6 @@ async def test_a_client_is_told_at_once_if_its_address_does_not_name_the_present
     assert await (await streamer.open(other)).next() == told(present)
 
 
-@pytest.mark.both_databases
 async def test_an_event_is_repeated_until_the_client_shows_that_it_has_the_flags(
     flagstaff: Flagstaff, client: Caller, ada: Caller, streamer: Streamer, environment: Json, sdk_key: str
 ) -> None:
@@ -318,7 +315,6 @@ async def test_a_stream_ends_when_its_page_is_not_allowed_any_more_and_opens_onl
     await streamer.open(path, origin=shop)
 
 
-@pytest.mark.both_databases
 async def test_streams_end_when_the_service_stops_and_no_others_open(
     flagstaff: Flagstaff, client: Caller, streamer: Streamer, sdk_key: str
 ) -> None:

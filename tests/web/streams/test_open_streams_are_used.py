@@ -1,7 +1,5 @@
 """Open streams as callers: they are in use as long as they are open."""
 
-import pytest
-
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, environment_path
@@ -11,7 +9,6 @@ from tests.support.sdk_keys import create_key, keys_path
 from tests.web.streams.conftest import Streamer
 
 
-@pytest.mark.both_databases
 async def test_a_stream_and_its_key_are_in_use_until_it_is_closed(
     flagstaff: Flagstaff, streamer: Streamer, ada: Caller, project: Json, environment: Json, clock: Clock
 ) -> None:

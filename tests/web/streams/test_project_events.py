@@ -87,7 +87,7 @@ async def test_a_stream_ends_within_a_second_after_its_follower_may_not_follow_a
     assert await stream.is_over()
     assert asyncio.get_running_loop().time() - begun < 5  # a shared machine may take longer than a second
     assert len(flagstaff.serving.streams) == 1
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         environment = await ada.get_environment(project)
         await ada.create_flag(environment)
         assert (await stays.next())["event"] == "revision"

@@ -218,7 +218,6 @@ async def test_delta_answers_what_has_changed_since_the_state_of_a_client(
     assert answer.headers["etag"].endswith(f':{revision}"')
 
 
-@pytest.mark.both_databases
 async def test_delta_answers_that_nothing_has_changed_when_no_feature_has(
     ada: Caller, streamer: Streamer, project: Json, environment: Json, sdk_key: str
 ) -> None:
@@ -293,7 +292,6 @@ async def test_a_stream_ends_when_its_environment_is_deleted(
     assert await stream.is_over()
 
 
-@pytest.mark.both_databases
 async def test_an_instance_with_a_stream_is_listed_with_the_revision_that_it_was_sent(
     flagstaff: Flagstaff, ada: Caller, streamer: Streamer, environment: Json, sdk_key: str, clock: Clock
 ) -> None:
