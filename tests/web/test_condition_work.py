@@ -134,7 +134,6 @@ async def test_a_flag_does_not_return_from_the_archive_beyond_the_budget(ada: Ca
     assert (await ada.post(f"{flag_path(flags[0])}/unarchive")).status_code == 200
 
 
-@pytest.mark.both_databases
 @small_budget()
 async def test_a_restore_does_not_exceed_the_budget(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
@@ -150,7 +149,6 @@ async def test_a_restore_does_not_exceed_the_budget(ada: Caller, environment: Js
     assert SETTING in refused.json()["detail"]
 
 
-@pytest.mark.both_databases
 @small_budget()
 async def test_a_copy_does_not_exceed_the_budget_of_the_other_environment(ada: Caller, environment: Json) -> None:
     project = {"id": environment["project_id"]}
@@ -211,7 +209,6 @@ async def test_members_see_what_uses_the_budget(ada: Caller, eve: Caller, enviro
     assert found["flags"][0]["work"] < found["work"] < found["budget"]
 
 
-@pytest.mark.both_databases
 async def test_what_is_above_the_budget_already_is_evaluated_and_may_not_grow(
     ada: Caller, project: Json, environment: Json, flagstaff: Flagstaff
 ) -> None:

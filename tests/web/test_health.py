@@ -22,7 +22,6 @@ async def test_a_database_of_another_version_is_not_ready(client: Caller, flagst
     assert (await client.get("/health")).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff: Flagstaff) -> None:
     figures = {
         (sample.name, sample.labels["task"]): sample.value
@@ -66,7 +65,6 @@ async def test_it_is_alive(client: Caller) -> None:
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
 
 
-@pytest.mark.both_databases
 async def test_it_is_ready(client: Caller) -> None:
     answer = await client.get("/ready")
 
@@ -90,7 +88,6 @@ async def test_the_figures_are_prometheus_text_and_name_routes_rather_than_addre
     assert "secret" not in answer.text
 
 
-@pytest.mark.both_databases
 async def test_probes_may_ask_for_the_head_alone(client: Caller) -> None:
     assert (await client.head("/health")).status_code == 200
     assert (await client.head("/ready")).status_code == 200

@@ -11,7 +11,6 @@ from tests.web.conftest import RequestReset
 PASSWORD, NEW_PASSWORD, WRONG_PASSWORD = "hunter2-first", "hunter2-second", "hunter2-wrong"
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_SECRET_KEY": "hunter2" * 8}])
 async def test_no_secret_of_a_journey_is_logged(
     log_stream: io.StringIO, client: Caller, request_reset: RequestReset

@@ -240,7 +240,6 @@ async def test_an_owner_is_told_of_rules_too(
     assert mail["Subject"] == "[Flagstaff] new-checkout: rule created in staging"
 
 
-@pytest.mark.both_databases
 async def test_who_has_left_gets_no_mail(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -288,7 +287,6 @@ async def test_more_than_a_mail_shows_is_counted(
     assert "and 40 more" in text_of(mail)
 
 
-@pytest.mark.both_databases
 async def test_an_unsubscribe_link_asks_a_person_and_obeys_a_mail_program(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -409,7 +407,6 @@ async def test_an_owner_is_told_that_a_flag_was_deleted(
     assert mail["Subject"] == "[Flagstaff] new-checkout: flag deleted in staging"
 
 
-@pytest.mark.both_databases
 async def test_a_mail_that_the_server_does_not_take_is_tried_for_a_day(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
-import pytest
 from fastapi.routing import APIRoute
 from typer.testing import CliRunner
 
@@ -219,7 +218,6 @@ async def test_it_is_served_to_anybody(client: Caller) -> None:
     assert answer.json() == described()
 
 
-@pytest.mark.both_databases
 async def test_nothing_under_api_answers_without_a_token_and_everything_else_does(client: Caller) -> None:
     for path, operations in described()["paths"].items():
         for method, operation in operations.items():

@@ -50,7 +50,6 @@ async def test_a_project_may_have_so_many_segments(ada: Caller, project: Json) -
     assert len((await ada.get(path)).json()) == 2
 
 
-@pytest.mark.both_databases
 @quota("VIEWS_PER_PROJECT", 2)
 async def test_a_project_may_have_so_many_views(ada: Caller, project: Json) -> None:
     path = f"{project_path(project)}/views"
@@ -96,7 +95,6 @@ async def test_the_flags_of_an_environment_may_have_so_many_rules_together(ada: 
     await ada.create_rule(await ada.create_flag(staging, key="one"))
 
 
-@pytest.mark.both_databases
 @quota("CONDITION_CHARACTERS", 400)
 async def test_the_conditions_of_an_environment_may_have_so_many_characters(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
@@ -115,7 +113,6 @@ async def test_the_conditions_of_an_environment_may_have_so_many_characters(ada:
     assert (await ada.get(path)).json() == [created.json()]
 
 
-@pytest.mark.both_databases
 @quota("CONDITION_CHARACTERS", 400)
 async def test_the_conditions_of_a_projects_segments_may_have_so_many_characters(ada: Caller, project: Json) -> None:
     path = f"{project_path(project)}/segments"
@@ -132,7 +129,6 @@ def variants(*values: Any) -> list[Json]:
     return [{"key": f"v{place}", "weight": 1, "value": value} for place, value in enumerate(values)]
 
 
-@pytest.mark.both_databases
 @quota("VARIANT_CHARACTERS", 400)
 async def test_the_variants_of_an_environment_may_have_so_many_characters(
     ada: Caller, project: Json, environment: Json

@@ -71,7 +71,6 @@ async def test_what_is_not_one_number_is_refused(ask: Ask, demands: tuple[str, .
         assert "Flagstaff-Min-Revision is not a number" in answer.text
 
 
-@pytest.mark.both_databases
 async def test_a_revision_that_does_not_exist_is_unavailable(ask: Ask) -> None:
     for path in PATHS:
         answers = await asyncio.gather(*(ask(path, 10**18 - 1) for _ in range(5)))

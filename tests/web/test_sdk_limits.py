@@ -79,7 +79,6 @@ async def test_each_key_of_a_list_that_opens_nothing_counts(call_from: Call, key
     assert await validate(server) == 200
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [BROWSERS])
 @pytest.mark.parametrize("name", FOR_BROWSERS)
 async def test_the_requests_with_browser_keys_are_limited_by_the_address_of_the_end_user(
@@ -116,7 +115,6 @@ async def test_where_a_browser_key_is_refused_its_requests_count_too(
     assert statuses([await send(page, FOR_SERVERS["features"], browser) for _ in range(4)]) == [403, 403, 403, 429]
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [REPORTS])
 async def test_the_reports_with_one_key_are_limited(call_from: Call, keys: KeyMaker, environment: Json) -> None:
     key, other = await keys.create(environment), await keys.create(environment)

@@ -79,7 +79,6 @@ async def test_what_is_malformed_or_does_not_exist_is_refused(ada: Caller, eve: 
     assert (await ada.get(path_of(project))).json() == []
 
 
-@pytest.mark.both_databases
 async def test_subscriptions_are_listed_and_the_same_one_is_made_once(
     ada: Caller, grace: Caller, project: Json
 ) -> None:

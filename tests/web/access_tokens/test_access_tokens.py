@@ -156,7 +156,6 @@ async def test_a_token_cannot_leave_the_project_for_its_account(
     assert (await eve.delete(path)).status_code == 204
 
 
-@pytest.mark.both_databases
 async def test_creating_returns_the_secret_once(flagstaff: Flagstaff, ada: Caller, project: Json, clock: Clock) -> None:
     environment = await ada.get_environment(project)
     for path in (OWN, of(project)):
@@ -183,7 +182,6 @@ async def test_creating_returns_the_secret_once(flagstaff: Flagstaff, ada: Calle
     assert "token_hash" not in trail
 
 
-@pytest.mark.both_databases
 async def test_an_idempotency_key_is_refused_because_nothing_stores_the_secret(
     flagstaff: Flagstaff, ada: Caller, project: Json
 ) -> None:
@@ -332,7 +330,6 @@ async def test_the_trail_names_the_token_and_its_account(ada: Caller, project: J
     assert [each["action"] for each in items[:2]] == ["account.token_deleted", "account.token_created"]
 
 
-@pytest.mark.both_databases
 async def test_the_last_use_is_known_to_within_minutes(
     flagstaff: Flagstaff, ada: Caller, clock: Clock, issue: Issue
 ) -> None:
@@ -344,7 +341,6 @@ async def test_the_last_use_is_known_to_within_minutes(
         assert (await ada.get(OWN)).json()[0]["last_used_at"] == f"2026-11-20T{used}.000000Z"
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "environ", [{"FLAGSTAFF_MAX_TOKENS_PER_ACCOUNT": "2", "FLAGSTAFF_MAX_TOKENS_PER_PROJECT": "2"}]
 )
@@ -390,7 +386,6 @@ def test_the_pattern_is_the_documented_one() -> None:
     assert PATTERN == "fst_[0-9A-Za-z]{49}"
 
 
-@pytest.mark.both_databases
 async def test_a_session_alone_makes_no_token(
     ada: Caller, clock: Clock, project: Json, list_changes: ListChanges
 ) -> None:

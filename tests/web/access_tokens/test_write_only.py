@@ -97,7 +97,6 @@ async def test_every_write_without_the_permission_to_read_answers_with_ids_and_k
     assert {"rotate_webhook_secret", "create_sdk_key", "update_view", "update_comment", "regenerate_key"} <= seen
 
 
-@pytest.mark.both_databases
 async def test_an_empty_update_does_not_return_what_reading_would(ada: Caller, issue: Issue, project: Json) -> None:
     flag = await ada.create_flag(await ada.get_environment(project), description="Unannounced.")
     machine = await issue("flags:write", "project:write")

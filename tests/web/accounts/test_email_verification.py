@@ -96,7 +96,6 @@ async def test_a_link_of_an_account_that_is_deactivated_is_refused(
     assert (await mallory.post(f"{LINK}/confirm", json={"token": token})).status_code == 401
 
 
-@pytest.mark.both_databases
 async def test_a_link_verifies_the_address_once_and_for_all(
     mallory: Caller, read_mails: ReadMails, list_changes: ListChanges
 ) -> None:
@@ -153,7 +152,6 @@ async def test_an_operator_vouches_for_the_accounts_that_the_command_line_create
     assert await is_verified(caller)
 
 
-@pytest.mark.both_databases
 async def test_the_first_reset_by_mail_ends_what_somebody_else_has_set_up(
     client: Caller, mallory: Caller, read_mails: ReadMails, clock: Clock
 ) -> None:

@@ -101,7 +101,6 @@ async def test_concurrent_requests_all_count(ada: Caller, client: Caller, read_m
     assert len(await read_mails()) == 3
 
 
-@pytest.mark.both_databases
 async def test_only_a_hash_of_the_token_is_stored(
     ada: Caller, client: Caller, flagstaff: Flagstaff, read_mails: ReadMails
 ) -> None:

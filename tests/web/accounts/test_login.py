@@ -145,7 +145,6 @@ async def fail_from_everywhere(call_from: Call, failures: int, email: str = "ada
     return [answer.status_code for ten in answers for answer in ten]
 
 
-@pytest.mark.both_databases
 async def test_guesses_from_everywhere_stop_after_100_in_an_hour_and_the_owner_gets_in(
     ada: Caller, client: Caller, call_from: Call, flagstaff: Flagstaff
 ) -> None:
@@ -162,7 +161,6 @@ async def test_guesses_from_everywhere_stop_after_100_in_an_hour_and_the_owner_g
     assert (await log_in(client, password="wrong")).status_code == 401
 
 
-@pytest.mark.both_databases
 async def test_an_owner_at_a_new_address_gets_in_by_a_reset(
     ada: Caller, client: Caller, call_from: Call, request_reset: RequestReset, read_mails: ReadMails
 ) -> None:
@@ -234,7 +232,6 @@ async def test_a_token_contains_only_ids_and_times(ada: Caller, client: Caller) 
     assert claims["sub"] == ada.account["id"]
 
 
-@pytest.mark.both_databases
 async def test_a_network_that_one_customer_may_have_takes_one_turn_at_having_passwords_checked(
     passwords: Passwords, ada: Caller, call_from: Call
 ) -> None:

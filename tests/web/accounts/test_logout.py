@@ -51,7 +51,6 @@ async def test_it_ends_no_other_token(ada: Caller, eve: Caller, flagstaff: Flags
     assert (await ada.get("/api/me", headers={"authorization": f"Bearer {other}"})).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_an_ended_token_is_forgotten_when_it_has_expired(
     ada: Caller, sign_up: SignUp, clock: Clock, flagstaff: Flagstaff
 ) -> None:

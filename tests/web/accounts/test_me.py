@@ -102,7 +102,6 @@ async def test_a_changed_or_unsigned_or_otherwise_signed_token_is_refused(
         assert (await ask(client, f"Bearer {token}")).status_code == 401, token
 
 
-@pytest.mark.both_databases
 async def test_a_token_ends_after_exactly_24_hours(ada: Caller, clock: Clock) -> None:
     clock.advance(hours=24, microseconds=-1)
     assert (await ada.get("/api/me")).status_code == 200

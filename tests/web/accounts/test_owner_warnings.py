@@ -60,7 +60,6 @@ async def test_an_address_that_was_never_verified_gets_no_mails(client: Caller, 
     assert await read_mails() == []
 
 
-@pytest.mark.both_databases
 async def test_the_owner_is_mailed_about_a_new_password(
     ada: Caller, client: Caller, read_subjects: ReadSubjects, request_reset: RequestReset
 ) -> None:

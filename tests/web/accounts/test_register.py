@@ -170,7 +170,6 @@ async def test_any_text_of_8_to_1024_characters_is_a_password_and_counts_whole(c
             assert answer.status_code == status, password
 
 
-@pytest.mark.both_databases
 async def test_any_address_of_up_to_254_characters_is_an_email(client: Caller) -> None:
     for email in ("a" * 242 + "@example.com", "ädä@exämple.com", "a+b'c@localhost"):
         assert created(await register(client, email=email))["email"] == email

@@ -81,7 +81,6 @@ async def test_one_of_8_concurrent_uses_of_a_link_succeeds(
     assert [change["action"] for change in await list_changes()].count("account.password_reset") == 1
 
 
-@pytest.mark.both_databases
 async def test_a_link_expires_after_exactly_30_minutes(
     ada: Caller, client: Caller, clock: Clock, request_reset: RequestReset
 ) -> None:

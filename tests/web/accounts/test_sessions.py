@@ -149,7 +149,6 @@ async def test_ending_a_session_ends_its_token_at_once_and_no_other(
     assert (change["resource_id"], change["before"]["device"]) == (ada.account["id"], "Lost phone")
 
 
-@pytest.mark.both_databases
 async def test_the_present_session_is_listed_first_and_then_those_that_were_used_last(
     flagstaff: Flagstaff, ada: Caller, call_from: Call, clock: Clock
 ) -> None:
@@ -258,7 +257,6 @@ async def test_an_account_has_a_bounded_number_of_sessions_and_the_least_used_en
     assert len(await listed(ada)) == SESSIONS_PER_ACCOUNT
 
 
-@pytest.mark.both_databases
 async def test_a_token_of_the_previous_release_is_valid_until_it_expires_or_is_ended(
     flagstaff: Flagstaff, ada: Caller, client: Caller, clock: Clock
 ) -> None:

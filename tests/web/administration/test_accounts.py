@@ -42,7 +42,6 @@ def operations() -> list[tuple[str, str, Json | None]]:
     ]
 
 
-@pytest.mark.both_databases
 async def test_whoever_is_no_administrator_is_refused_everywhere(
     flagstaff: Flagstaff, callers: AsyncExitStack, root: Caller, eve: Caller, client: Caller
 ) -> None:
@@ -80,7 +79,6 @@ async def test_an_invalid_change_is_refused_and_changes_nothing(root: Caller, ev
     assert (await root.get(account_path(eve))).json() == before
 
 
-@pytest.mark.both_databases
 async def test_the_last_administrator_cannot_be_demoted_or_deactivated(
     flagstaff: Flagstaff, root: Caller, eve: Caller
 ) -> None:

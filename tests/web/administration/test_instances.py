@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from flagstaff import __version__
 from tests.support.api import Caller, Json
 from tests.support.stores import Store
@@ -27,7 +25,6 @@ async def test_only_administrators_see_the_instances(client: Caller, root: Calle
     assert (answer.status_code, answer.json()["detail"]) == (403, "Only administrators of this instance can do this.")
 
 
-@pytest.mark.both_databases
 async def test_the_instance_that_answers_says_what_it_serves_and_how_busy_it_is(root: Caller, store: Store) -> None:
     found = await until_current(root)
     assert (found["answered"], found["version"], found["workers"]) == (True, __version__, 1)

@@ -24,7 +24,6 @@ async def test_the_days_are_1_to_90(ada: Caller, environment: Json, days: str) -
     assert "days" in field_errors(await ada.get(f"{environment_path(environment)}/usage?days={days}"))
 
 
-@pytest.mark.both_databases
 async def test_flags_that_do_not_exist_are_listed_with_who_asks_for_them_the_most_often_first(
     flagstaff: Flagstaff, ada: Caller, environment: Json, report: Callable[..., None]
 ) -> None:
@@ -65,7 +64,6 @@ async def test_flags_that_nobody_asked_for_by_name_are_candidates_for_removal(
     assert (await ada.get(path)).json()["missing"] == []
 
 
-@pytest.mark.both_databases
 async def test_an_archived_flag_that_is_asked_for_is_marked(
     flagstaff: Flagstaff, ada: Caller, environment: Json, report: Callable[..., None]
 ) -> None:
@@ -77,7 +75,6 @@ async def test_an_archived_flag_that_is_asked_for_is_marked(
     assert usage["unasked"] == []
 
 
-@pytest.mark.both_databases
 async def test_a_flag_is_no_candidate_however_many_others_are_asked_for_more_often(
     flagstaff: Flagstaff,
     ada: Caller,

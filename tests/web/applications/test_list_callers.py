@@ -103,7 +103,6 @@ async def test_each_protocol_key_user_agent_and_network_is_a_caller(
     assert len(await stored(flagstaff, ada, environment, sdk_key_id=browser["id"])) == 3
 
 
-@pytest.mark.both_databases
 async def test_a_caller_has_its_rate_and_its_first_and_last_use(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
@@ -176,7 +175,6 @@ async def test_what_a_wrong_clock_has_left_ends_when_it_is_right_again(
     assert {listed[each]["requests_per_minute"] for each in listed.keys() - {"in a year 0", "now"}} == {0.0}
 
 
-@pytest.mark.both_databases
 async def test_only_those_since_a_time_are_listed_and_those_that_asked_last_first(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
@@ -206,7 +204,6 @@ async def test_a_refused_request_is_counted_if_its_key_and_its_client_are_accept
     assert (found["network"], found["requests_last_24_hours"]) == ("203.0.113.0/24", 1)
 
 
-@pytest.mark.both_databases
 async def test_a_long_or_odd_user_agent_is_shortened_and_kept(
     flagstaff: Flagstaff, ada: Caller, client: Caller, project: Json, environment: Json
 ) -> None:
@@ -265,7 +262,6 @@ async def test_a_new_caller_takes_no_place_of_one_that_asks_at_the_same_time(
     assert sum(each["requests_last_24_hours"] for each in found if each["is_others"]) == 1
 
 
-@pytest.mark.both_databases
 async def test_an_environment_has_so_many_callers(flagstaff: Flagstaff, ada: Caller, environment: Json) -> None:
     counts = flagstaff.applications.caller_counts
     for _ in range(CALLERS_MAX // CALLERS_OF_KEY_MAX + 1):

@@ -2,8 +2,6 @@
 
 from uuid import UUID, uuid4
 
-import pytest
-
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path
 from tests.support.clock import Clock
@@ -67,7 +65,6 @@ async def test_an_instance_that_asks_is_listed_with_its_revision_and_when_it_ask
     assert (await connections(ada, environment))["current"] == 1
 
 
-@pytest.mark.both_databases
 async def test_instances_of_an_application_are_told_apart(flagstaff: Flagstaff, ada: Caller, environment: Json) -> None:
     environment_id = UUID(environment["id"])
     for client in (

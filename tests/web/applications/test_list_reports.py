@@ -40,7 +40,6 @@ async def test_an_invalid_span_is_refused(ada: Caller, environment: Json, query:
     assert field in field_errors(await ada.get(f"{environment_path(environment)}/reports?{query}"))
 
 
-@pytest.mark.both_databases
 async def test_reports_are_added_up_by_flag_and_application(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock, report: Callable[..., None]
 ) -> None:

@@ -57,7 +57,6 @@ async def test_it_has_what_the_list_has_with_the_same_filters(
         assert (row["batch_id"] or None) == (item["batch"] and item["batch"]["id"])
 
 
-@pytest.mark.both_databases
 async def test_times_bound_it(ada: Caller, project: Json, environment: Json, clock: Clock) -> None:
     flag = await ada.create_flag(environment)
     clock.advance(hours=1)

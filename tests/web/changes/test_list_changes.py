@@ -87,7 +87,6 @@ async def test_a_new_environment_lists_its_creation(ada: Caller, environment: Js
     }
 
 
-@pytest.mark.both_databases
 async def test_every_write_is_listed_newest_first_including_deleted_resources(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     rule = await ada.create_rule(flag)
@@ -129,7 +128,6 @@ async def test_the_changes_of_one_flag_hold_its_rules_and_no_other_flag(ada: Cal
     assert (await ada.get(path(environment), params={"flag_id": str(uuid4())})).json()["items"] == []
 
 
-@pytest.mark.both_databases
 async def test_segments_are_listed_in_each_environment_and_with_the_flags_whose_rules_name_them(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -259,7 +257,6 @@ async def test_changes_that_one_operation_makes_name_it_and_single_ones_do_not(
     assert newest[0]["batch"]["id"] not in (first["batch"]["id"], copied[0]["batch"]["id"])
 
 
-@pytest.mark.both_databases
 async def test_a_clone_is_one_operation(ada: Caller, project: Json, environment: Json) -> None:
     for key in ("first", "second"):
         await ada.create_flag(environment, key=key)
@@ -301,7 +298,6 @@ async def test_cursors_lead_through_all_pages_despite_concurrent_writes(ada: Cal
     assert pages == 3
 
 
-@pytest.mark.both_databases
 async def test_an_environment_that_there_has_never_been_is_not_looked_for_in_all_changes(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:

@@ -182,7 +182,6 @@ async def test_a_creation_is_undone_by_a_deletion_that_can_be_restored(
     )
 
 
-@pytest.mark.both_databases
 async def test_what_somebody_has_touched_or_needs_is_not_deleted(ada: Caller, project: Json, environment: Json) -> None:
     segment = await ada.create_segment(project)
     of_segment = await latest(ada, project)
@@ -211,7 +210,6 @@ async def test_what_somebody_has_touched_or_needs_is_not_deleted(ada: Caller, pr
         assert (await ada.get(flag_path(each))).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_what_has_been_deleted_since_is_refused_with_the_way(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -241,7 +239,6 @@ async def test_what_has_been_deleted_since_is_refused_with_the_way(
         refused(await restore(ada, project, change), "The environment has been deleted since.")
 
 
-@pytest.mark.both_databases
 async def test_each_alteration_says_whether_it_turns_a_flag_on(ada: Caller, project: Json, environment: Json) -> None:
     flag = await ada.create_flag(environment, enabled=False)
 
@@ -264,7 +261,6 @@ async def test_each_alteration_says_whether_it_turns_a_flag_on(ada: Caller, proj
     assert await turns_on()
 
 
-@pytest.mark.both_databases
 async def test_only_the_fields_that_the_change_has_altered_are_put_back(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -317,7 +313,6 @@ async def test_a_restore_is_a_change_that_names_the_other_and_can_be_restored_it
     ]
 
 
-@pytest.mark.both_databases
 async def test_a_dry_run_changes_nothing_and_has_no_header(ada: Caller, project: Json, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     await ada.create_rule(flag)
@@ -344,7 +339,6 @@ async def test_with_if_unchanged_a_field_that_was_changed_again_is_left_alone(
     assert (await ada.get(flag_path(flag))).json()["name"] == flag["name"]
 
 
-@pytest.mark.both_databases
 async def test_a_deleted_flag_comes_back_under_the_same_ids_with_the_rules_that_it_had(
     ada: Caller, client: Caller, project: Json, environment: Json
 ) -> None:
@@ -370,7 +364,6 @@ async def test_a_deleted_flag_comes_back_under_the_same_ids_with_the_rules_that_
     refused(await restore(ada, project, deleted), "The flag exists again.")
 
 
-@pytest.mark.both_databases
 async def test_a_flag_that_was_restored_and_deleted_again_comes_back_again(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -398,7 +391,6 @@ async def test_a_deleted_flag_whose_key_is_taken_is_refused(ada: Caller, project
     await restored(ada, project, deletion)
 
 
-@pytest.mark.both_databases
 async def test_what_a_returning_flag_or_rule_names_must_exist(ada: Caller, project: Json, environment: Json) -> None:
     segment = await ada.create_segment(project)
     base = await ada.create_flag(environment, key="base")
@@ -491,7 +483,6 @@ async def test_a_rule_whose_type_and_value_would_not_fit_is_left_alone(
     assert (await ada.get(path)).json() == now
 
 
-@pytest.mark.both_databases
 async def test_a_segment_is_put_back(ada: Caller, project: Json) -> None:
     segment = await ada.create_segment(project, conditions=[CONDITION])
     path = f"{project_path(project)}/segments/{segment['id']}"
@@ -530,7 +521,6 @@ async def test_archivals_are_put_back_both_ways_and_under_the_same_rules(
     assert (await ada.get(flag_path(flag))).json()["archived_at"] is not None
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_MAX_RULES_PER_FLAG": "2", "FLAGSTAFF_MAX_FLAGS_PER_ENVIRONMENT": "2"}])
 async def test_quotas_hold(ada: Caller, project: Json, environment: Json) -> None:
     flag = await ada.create_flag(environment)

@@ -56,7 +56,6 @@ async def test_a_body_that_makes_no_sense_is_refused_by_name(
     assert field_errors(answer) == {field: message}
 
 
-@pytest.mark.both_databases
 async def test_a_change_that_is_not_there_or_not_yours_is_not_found(
     ada: Caller, eve: Caller, project: Json, flags: list[Json]
 ) -> None:
@@ -142,7 +141,6 @@ async def test_a_dry_run_tells_of_each_and_changes_nothing(ada: Caller, project:
     assert (await newest(ada, project, 1))[0] == toggles[0]
 
 
-@pytest.mark.both_databases
 async def test_what_was_changed_again_is_refused_if_that_is_wanted(
     ada: Caller, project: Json, flags: list[Json]
 ) -> None:

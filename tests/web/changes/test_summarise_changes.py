@@ -53,7 +53,6 @@ async def test_a_query_that_makes_no_sense_is_refused_by_name(
     assert list(field_errors(await ada.get(f"{path(environment)}?{query}"))) == [field]
 
 
-@pytest.mark.both_databases
 async def test_without_a_change_to_flags_there_is_no_interval(ada: Caller, environment: Json) -> None:
     answer = await ada.get(f"{path(environment)}?interval=6h")
     assert answer.json() == {

@@ -164,7 +164,6 @@ async def test_who_cares_for_a_flag_is_no_change_of_it_but_a_rule_is(
     assert [*(await find(ada, environment, kept="true"))["candidates"]] == ["kept"]
 
 
-@pytest.mark.both_databases
 async def test_it_says_when_the_history_is_shorter_than_the_period(
     ada: Caller, environment: Json, grow_old: GrowOld
 ) -> None:

@@ -151,7 +151,6 @@ async def test_an_admin_deletes_the_comment_of_another_and_the_audit_trail_says_
     assert secret not in (await ada.get(f"{project_path(project)}/changes")).text
 
 
-@pytest.mark.both_databases
 async def test_a_comment_is_edited_only_in_the_state_that_is_demanded(ada: Caller, flag: Json) -> None:
     made = await ada.post(of_flag(flag), json={"text": "First"})
     first = {"if-match": made.headers["etag"]}

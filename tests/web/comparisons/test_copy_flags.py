@@ -137,7 +137,6 @@ async def test_invalid_bodies_are_refused_by_name(
     assert await flags_of(ada, staging) == {}
 
 
-@pytest.mark.both_databases
 async def test_a_new_flag_comes_with_everything_and_then_the_environments_are_equal(
     ada: Caller, client: Caller, project: Json, environment: Json, staging: Json
 ) -> None:
@@ -257,7 +256,6 @@ async def test_rules_that_say_the_same_stay_and_the_order_is_the_same(
         assert await differences(ada, environment, staging) == []
 
 
-@pytest.mark.both_databases
 async def test_everything_that_is_written_is_in_the_trail_and_can_be_put_back(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, staging: Json
 ) -> None:

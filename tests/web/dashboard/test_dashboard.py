@@ -154,7 +154,6 @@ async def test_without_a_build_the_page_says_how_to_make_one(tmp_path: Path) -> 
     assert "make dashboard" in answer.text
 
 
-@pytest.mark.both_databases
 async def test_in_the_whole_service_unknown_addresses_stay_problems(client: Caller) -> None:
     for path in ("/auth/nope", "/sdk/nope", "/docs/assets/nope.js", "/openapi.json/nope"):
         assert (await client.get(path, headers=HTML)).status_code == 404

@@ -37,7 +37,6 @@ async def test_it_needs_a_token_and_a_project_of_the_caller(client: Caller, eve:
     assert (await clone(eve, environment)).status_code == 404
 
 
-@pytest.mark.both_databases
 async def test_invalid_fields_are_named_and_nothing_is_created(
     ada: Caller, eve: Caller, project: Json, environment: Json
 ) -> None:
@@ -105,7 +104,6 @@ async def test_all_flags_can_be_off(ada: Caller, environment: Json) -> None:
     assert field == {"field": "enabled", "from": True, "to": False}
 
 
-@pytest.mark.both_databases
 async def test_each_flag_and_rule_leaves_its_row_and_a_deleted_flag_comes_back(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:

@@ -55,7 +55,6 @@ async def test_invalid_fields_are_named_and_nothing_is_created(ada: Caller, proj
     assert len((await ada.get(path(project))).json()) == 2
 
 
-@pytest.mark.both_databases
 async def test_a_key_can_be_used_only_once_in_a_project(ada: Caller, project: Json) -> None:
     for key in ("production", "staging"):
         answer = await ada.post(path(project), json={"name": "Another", "key": key})
@@ -93,7 +92,6 @@ async def test_an_environment_has_every_field_of_the_specification(ada: Caller, 
     assert (await ada.get(environment_path(environment))).json() == environment
 
 
-@pytest.mark.both_databases
 async def test_a_key_may_begin_with_any_of_its_characters_and_be_128_long(ada: Caller, project: Json) -> None:
     for key in ("1", "-", "_", "7-eu_west", "c" * 128):
         assert (await ada.create_environment(project, key=key))["key"] == key

@@ -2,8 +2,6 @@
 
 from uuid import uuid4
 
-import pytest
-
 from tests.support.api import NO_IDS, Caller, project_path
 from tests.support.clock import Clock
 
@@ -22,7 +20,6 @@ async def test_a_missing_or_foreign_project_is_not_found(ada: Caller, eve: Calle
     assert (await eve.get(f"{project_path(project)}/environments")).status_code == 404
 
 
-@pytest.mark.both_databases
 async def test_they_are_listed_oldest_first_without_their_projects(ada: Caller, clock: Clock) -> None:
     project = await ada.create_project()
     await ada.create_environment(await ada.create_project(), key="elsewhere")

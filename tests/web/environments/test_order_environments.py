@@ -139,7 +139,6 @@ async def test_all_lists_have_the_order_and_new_environments_come_last(
     assert keys(await list_environments(ada, project)) == ["canary", "staging", "production", "beta", "alpha"]
 
 
-@pytest.mark.both_databases
 async def test_a_part_of_the_list_goes_on_where_the_one_before_ended(
     ada: Caller, project: Json, environments: list[Json]
 ) -> None:

@@ -106,7 +106,6 @@ async def test_what_was_said_of_its_importance_goes_before_its_key(ada: Caller) 
         assert (await ada.get(environment_path(environment))).json() == changed
 
 
-@pytest.mark.both_databases
 async def test_days_of_history_are_set_recorded_and_cleared(
     ada: Caller, environment: Json, list_changes: ListChanges
 ) -> None:

@@ -164,7 +164,6 @@ async def watchers(client: Caller, project: Json, flag: Json) -> AsyncIterator[W
         made.stop()
 
 
-@pytest.mark.both_databases
 async def test_no_evaluation_sees_the_old_state_after_a_toggles_response(
     ada: Caller, flag: Json, watchers: Watchers
 ) -> None:
@@ -208,7 +207,6 @@ async def test_no_evaluation_sees_an_old_state_while_changes_follow_one_another(
     assert len(set(percentages)) > 2
 
 
-@pytest.mark.both_databases
 async def test_a_key_rotated_under_evaluations_opens_until_its_response_and_never_after(
     ada: Caller, client: Caller, project: Json, flag: Json
 ) -> None:

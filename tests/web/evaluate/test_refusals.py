@@ -133,7 +133,6 @@ async def test_a_deleted_projects_key_is_refused_at_once(ada: Caller, client: Ca
     assert (await client.evaluate(project["sdk_key"])).status_code == 401
 
 
-@pytest.mark.both_databases
 async def test_the_environment_must_be_the_projects_and_match_exactly(
     ada: Caller, client: Caller, project: Json
 ) -> None:

@@ -190,7 +190,6 @@ async def test_the_first_flags_are_as_many_as_answers_fit(
         assert (len(found["environments"][0]["flags"]), found["more_flags"]) == (flags, True)
 
 
-@pytest.mark.both_databases
 async def test_half_a_character_in_an_attribute_is_no_error(ada: Caller, project: Json, environment: Json) -> None:
     await ada.create_flag(environment)
     users = [{"user_id": "ada", "custom_attributes": {"name": "\ud83d"}}, {"user_id": "eve"}]

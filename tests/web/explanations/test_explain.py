@@ -162,7 +162,6 @@ async def test_a_context_is_refused_as_in_an_evaluation(ada: Caller, project: Js
         assert field_errors(answer) == field_errors(refused), context
 
 
-@pytest.mark.both_databases
 async def test_what_could_not_be_saved_cannot_be_explained(ada: Caller, environment: Json, path: str) -> None:
     variants = [{"key": "a", "weight": 1, "value": 1}, {"key": "b", "weight": 1, "value": 2}]
     flag = await ada.create_flag(environment, key="flag", variants=variants)
@@ -391,7 +390,6 @@ async def test_attributes_that_do_not_fit_are_left_out_as_in_evaluations(
     assert third["rules"][0]["conditions"][0]["holds"]
 
 
-@pytest.mark.both_databases
 async def test_half_a_character_makes_its_attribute_missing(ada: Caller, environment: Json, path: str) -> None:
     flag = await ada.create_flag(environment, key="flag", fallthrough="off")
     await ada.create_rule(flag, **ATTRIBUTES, conditions=[{**PLAN, "operator": "contains"}])

@@ -92,7 +92,6 @@ async def test_the_other_file_has_the_flags_as_they_were_made(ada: Caller, shop:
     }
 
 
-@pytest.mark.both_databases
 async def test_an_empty_environment_is_exported(ada: Caller, environment: Json) -> None:
     for kind in ("unleash", "flagstaff"):
         document = json.loads((await ada.get(f"{environment_path(environment)}/export?format={kind}")).content)

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
@@ -41,7 +40,6 @@ async def test_only_keys_of_flags_become_favourites(ada: Caller, project: Json) 
     assert await listed(ada, project) == []
 
 
-@pytest.mark.both_databases
 async def test_there_are_so_many_favourites_at_most(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -56,7 +54,6 @@ async def test_there_are_so_many_favourites_at_most(
     assert (await ada.put(path(project, flag["key"]))).status_code == 204
 
 
-@pytest.mark.both_databases
 async def test_a_viewer_has_favourites_of_their_own_in_every_environment(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json
 ) -> None:

@@ -69,7 +69,6 @@ async def test_a_viewer_may_not_archive_and_is_told_so_before_the_state(
     assert (await eve.get(flag_path(flag))).json()["archived_at"] is not None
 
 
-@pytest.mark.both_databases
 async def test_a_flag_that_others_need_is_not_archived_and_they_are_named(ada: Caller, environment: Json) -> None:
     base = await ada.create_flag(environment, key="base")
     needs = [{"flag_key": "base"}]
@@ -90,7 +89,6 @@ async def test_a_flag_that_others_need_is_not_archived_and_they_are_named(ada: C
     await unarchive(ada, needing[0])
 
 
-@pytest.mark.both_databases
 async def test_it_is_archived_once_and_unarchived_once(ada: Caller, flag: Json) -> None:
     refused(await ada.post(f"{flag_path(flag)}/unarchive"), "The flag new-checkout is not archived.")
     for verb in ("archive", "unarchive"):
@@ -154,7 +152,6 @@ async def test_prerequisites_that_would_form_a_cycle_with_an_archived_flag_are_r
     assert answer.status_code == 409
 
 
-@pytest.mark.both_databases
 async def test_what_its_rules_name_cannot_be_deleted(ada: Caller, project: Json, environment: Json) -> None:
     segment = await ada.create_segment(project)
     flag = await ada.create_flag(environment)
@@ -210,7 +207,6 @@ async def test_lists_show_it_only_when_they_are_asked_to(ada: Caller, environmen
     assert list(field_errors(wrong)) == ["archived"]
 
 
-@pytest.mark.both_databases
 async def test_it_is_in_no_answer_from_the_moment_of_the_response_until_it_is_back(
     ada: Caller, client: Caller, keys: KeyMaker, project: Json, environment: Json
 ) -> None:
@@ -286,7 +282,6 @@ async def test_both_are_recorded_with_their_actor(flagstaff: Flagstaff, ada: Cal
     assert (second.action, second.before, second.after) == ("flag.unarchived", archived, back)
 
 
-@pytest.mark.both_databases
 async def test_toggles_beside_an_archival_are_done_before_it_or_refused(
     flagstaff: Flagstaff, ada: Caller, flag: Json
 ) -> None:

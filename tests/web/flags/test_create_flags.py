@@ -96,7 +96,6 @@ async def test_each_environment_gets_a_flag_of_its_own(
         assert KEY in (await client.evaluate(project["sdk_key"], place["key"])).json()["flags"]
 
 
-@pytest.mark.both_databases
 async def test_with_an_idempotency_key_it_happens_once(
     ada: Caller, project: Json, environment: Json, staging: Json
 ) -> None:

@@ -39,7 +39,6 @@ async def test_a_deleted_flag_is_gone_with_its_rules_and_no_other(
     assert [str(each) for each in left] == [kept["id"]]
 
 
-@pytest.mark.both_databases
 async def test_a_flag_is_deleted_once(ada: Caller, flag: Json) -> None:
     answers = await asyncio.gather(*(ada.delete(flag_path(flag)) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [204] + [404] * 7

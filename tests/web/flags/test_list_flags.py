@@ -1,7 +1,5 @@
 """GET …/flags."""
 
-import pytest
-
 from tests.support.api import Caller, Json, environment_path
 from tests.web.flags.conftest import Elsewhere
 
@@ -22,7 +20,6 @@ async def test_an_environment_without_flags_is_an_empty_array(ada: Caller, envir
     assert (answer.status_code, answer.json()) == (200, [])
 
 
-@pytest.mark.both_databases
 async def test_all_flags_of_this_environment_come_whole_and_newest_first(ada: Caller, environment: Json) -> None:
     flags = [await ada.create_flag(environment, key=f"flag-{number}") for number in range(12)]
     staging = await ada.get_environment({"id": environment["project_id"]}, "staging")

@@ -83,7 +83,6 @@ async def test_a_project_without_flags_or_environments_is_an_empty_array(ada: Ca
         assert (await ada.get(path(project) + query)).json() == []
 
 
-@pytest.mark.both_databases
 async def test_flags_come_by_key_with_what_their_audience_depends_on(
     ada: Caller, project: Json, environment: Json, staging: Json
 ) -> None:
@@ -135,7 +134,6 @@ async def test_flags_come_by_key_with_what_their_audience_depends_on(
     }
 
 
-@pytest.mark.both_databases
 async def test_flags_with_the_same_settings_do_not_differ(ada: Caller, project: Json, pair: list[Json]) -> None:
     assert await differences(ada, project) == []
     await ada.put(flag_path(pair[0]), json={"name": "Checkout", "description": "One page", "tags": ["q4"]})
@@ -145,7 +143,6 @@ async def test_flags_with_the_same_settings_do_not_differ(ada: Caller, project: 
     assert await differences(ada, project) == []
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("values", "aspect"),
     [
@@ -166,7 +163,6 @@ async def test_a_field_that_decides_evaluations_makes_them_differ(
     assert await differences(ada, project) == [aspect]
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "values",
     [
@@ -190,7 +186,6 @@ async def test_a_rule_that_decides_otherwise_makes_them_differ(
     assert await differences(ada, project) == ["rules"]
 
 
-@pytest.mark.both_databases
 async def test_disabled_rules_do_not_make_them_differ(ada: Caller, project: Json, pair: list[Json]) -> None:
     await ada.create_rule(pair[0], rule_value="nobody", enabled=False)
     rule = await ada.create_rule(pair[1], rule_value="grace", enabled=False)
@@ -205,7 +200,6 @@ async def test_a_flag_that_an_environment_does_not_have_differs(ada: Caller, pro
     assert await differences(ada, project) == ["environments"]
 
 
-@pytest.mark.both_databases
 async def test_an_archived_flag_differs_from_one_that_is_off(ada: Caller, project: Json, pair: list[Json]) -> None:
     await ada.put(flag_path(pair[0]), json={"enabled": False})
     await ada.post(f"{flag_path(pair[1])}/archive")
@@ -215,7 +209,6 @@ async def test_an_archived_flag_differs_from_one_that_is_off(ada: Caller, projec
     assert [each["enabled"] for each in found["flags"]] == [False, True]
 
 
-@pytest.mark.both_databases
 async def test_what_is_archived_everywhere_is_found_by_its_key_only(
     ada: Caller, project: Json, pair: list[Json]
 ) -> None:

@@ -90,7 +90,6 @@ async def test_of_changes_at_once_that_would_form_a_cycle_together_one_is_refuse
     assert sorted(answer.status_code for answer in answers) == [200, 200, 409]
 
 
-@pytest.mark.both_databases
 async def test_a_flag_that_others_need_is_not_deleted(ada: Caller, environment: Json) -> None:
     base = await ada.create_flag(environment, key="base")
     others = [await needs(ada, environment, key, "base") for key in ("b", "a")]

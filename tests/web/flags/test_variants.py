@@ -87,7 +87,6 @@ async def test_a_value_that_no_client_could_read_is_refused(
     assert (await ada.get(flag_path(flag))).json() == flag
 
 
-@pytest.mark.both_databases
 async def test_variants_are_kept_as_given_and_replaced_whole(ada: Caller, environment: Json) -> None:
     values: list[Any] = ["ü 😀", 1, 1.0, -2.5e-7, True, {"a": [1, None, {"b": "c"}], "": False}]
     for number, value in enumerate(values):
@@ -149,7 +148,6 @@ async def test_a_rule_gives_a_variant_of_its_flag(
     assert (await evaluate(client, project, user_id="ada"))["value"] == "#00f"
 
 
-@pytest.mark.both_databases
 async def test_a_variant_that_is_used_is_not_removed(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment, key="checkout", variants=[RED, BLUE])
     rule = await ada.create_rule(flag, variant="red")

@@ -195,7 +195,6 @@ async def test_the_query_is_never_logged(get: Ask, client: Caller, log_stream: i
     assert not any("ada@" in line or "properties" in line for line in logged)
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("path", "body"),
     [

@@ -296,7 +296,6 @@ async def test_an_attribute_of_the_user_is_the_cause_and_not_a_change_that_made_
     assert item["attributes"] == [{"name": "plan", "before": "free", "after": "pro"}]
 
 
-@pytest.mark.both_databases
 async def test_a_user_who_is_found_by_email_may_have_another_id(
     ada: Caller, environment: Json, ask: Ask, evaluate: Evaluate
 ) -> None:
@@ -335,7 +334,6 @@ async def test_a_change_and_the_user_can_be_the_cause_together(
     assert item["attributes"] == [{"name": "plan", "before": "free", "after": "pro"}]
 
 
-@pytest.mark.both_databases
 async def test_a_flag_that_has_been_deleted_since_still_has_its_causes(
     ada: Caller, environment: Json, ask: Ask, evaluate: Evaluate
 ) -> None:
@@ -447,7 +445,6 @@ async def test_after_the_time_of_a_request_the_rest_is_not_examined(find: Find) 
     assert await find(seconds=0) == [Kind.UNAVAILABLE, Kind.NOT_EXAMINED, Kind.NOT_EXAMINED]
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("bounds", [{"changes": 1}, {"characters": 0}, {"levels": 0}])
 async def test_after_too_many_changes_a_cause_is_not_available(find: Find, bounds: dict[str, int]) -> None:
     assert await find(**bounds) == [Kind.UNAVAILABLE] * 3

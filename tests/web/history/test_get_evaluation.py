@@ -2,8 +2,6 @@
 
 from uuid import uuid4
 
-import pytest
-
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.web.history.conftest import Elsewhere, Evaluate
 
@@ -42,7 +40,6 @@ async def test_an_evaluation_that_is_not_there_is_not_found(
     assert (await ada.get(f"{environment_path(staging)}/evaluations/{found['id']}")).status_code == 404
 
 
-@pytest.mark.both_databases
 async def test_it_is_what_the_list_shows_and_stays_so_after_later_evaluations_and_changes(
     ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
 ) -> None:

@@ -101,7 +101,6 @@ async def test_pages_lead_from_the_newest_to_the_oldest(
     assert seen == ["e", None, "c", "b", "a"]
 
 
-@pytest.mark.both_databases
 async def test_filters_narrow_it_down(ada: Caller, environment: Json, flag: Json, evaluate: Evaluate) -> None:
     await evaluate("ada", "bob", user_email="One@example.com")
     await ada.post(f"{flag_path(flag)}/toggle")

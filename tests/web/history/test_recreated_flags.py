@@ -109,7 +109,6 @@ async def test_an_earlier_release_sees_all_counts_of_a_key(
     assert {str(row.flag_id) for row in rows} == {recreated[0]["id"]}
 
 
-@pytest.mark.both_databases
 async def test_users_are_those_of_one_flag_and_of_its_rules(
     flagstaff: Flagstaff, ada: Caller, environment: Json, recreated: list[Json]
 ) -> None:

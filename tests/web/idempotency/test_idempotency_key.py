@@ -166,7 +166,6 @@ async def test_a_project_that_is_deleted_is_not_created_again_by_its_first_reque
     assert (await ada.get("/api/projects")).json() == []
 
 
-@pytest.mark.both_databases
 async def test_every_post_is_carried_out_once_and_answered_twice_alike(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, flag: Json
 ) -> None:
@@ -313,7 +312,6 @@ async def test_of_many_equal_requests_at_once_one_is_carried_out(
     assert evaluated["flags"][flag["key"]]["enabled"] is answers[0].json()["enabled"]
 
 
-@pytest.mark.both_databases
 async def test_requests_with_keys_of_their_own_are_each_carried_out(
     flagstaff: Flagstaff, ada: Caller, flag: Json, toggle: str
 ) -> None:

@@ -148,7 +148,6 @@ async def test_a_member_with_a_lesser_role_gets_no_response_to_what_needed_more(
     assert (await eve.post(toggle, headers=key(len(toggle)))).headers["idempotency-replayed"] == "true"
 
 
-@pytest.mark.both_databases
 async def test_who_has_left_a_project_is_not_told_the_key_that_it_was_created_with(
     flagstaff: Flagstaff, ada: Caller, eve: Caller
 ) -> None:

@@ -88,7 +88,6 @@ async def test_a_flag_that_is_not_there_or_not_yours_is_not_found(ada: Caller, e
         assert answer.status_code == 404
 
 
-@pytest.mark.both_databases
 async def test_what_could_not_be_saved_is_refused(ada: Caller, flag: Json) -> None:
     path = f"{flag_path(flag)}/impact"
     rule = {**ATTRIBUTES, "conditions": [{"attribute": "plan", "operator": "eq", "values": ["x"]}]}

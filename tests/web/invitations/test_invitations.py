@@ -80,7 +80,6 @@ async def test_an_admin_cannot_invite_an_owner_nor_revoke_or_send_the_invitation
         assert (answer.status_code, answer.json()["permission"]) == (403, "owners:write")
 
 
-@pytest.mark.both_databases
 async def test_an_address_is_invited_once_and_a_member_not_at_all(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json, path: str
 ) -> None:
@@ -169,7 +168,6 @@ async def test_an_account_has_fifty_invitations_mailed_a_day(
     assert [each["email"] for each in (await ada.get(path)).json()] == ["bob@example.com"]
 
 
-@pytest.mark.both_databases
 async def test_an_invitation_is_accepted_once_and_recorded(
     ada: Caller, eve: Caller, project: Json, path: str, invite: Invite, list_changes: ListChanges
 ) -> None:
@@ -236,7 +234,6 @@ async def test_a_mail_contains_nothing_that_the_inviter_wrote(ada: Caller, eve: 
     assert (await eve.get(member_path(project, eve).rpartition("/")[0])).status_code == 404
 
 
-@pytest.mark.both_databases
 async def test_whoever_has_the_link_sees_what_it_is_to_and_it_stays_open(
     client: Caller, ada: Caller, eve: Caller, project: Json, invite: Invite
 ) -> None:

@@ -61,7 +61,6 @@ async def test_an_admin_neither_makes_nor_changes_nor_removes_an_owner(
     assert (await eve.delete(path)).status_code == 204
 
 
-@pytest.mark.both_databases
 async def test_the_last_owner_cannot_be_demoted_or_leave(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json
 ) -> None:
@@ -188,7 +187,6 @@ async def test_a_role_in_an_environment_ends_with_it(
     assert (await eve.delete(environment_path(again))).status_code == 403
 
 
-@pytest.mark.both_databases
 async def test_everyone_can_read_their_own_permissions(flagstaff: Flagstaff, eve: Caller, project: Json) -> None:
     await join(flagstaff, project, eve, "viewer", {"staging": "editor"})
     found = (await eve.get(f"{project_path(project)}/permissions")).json()

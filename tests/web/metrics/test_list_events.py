@@ -88,7 +88,6 @@ async def test_an_environment_without_events_has_an_empty_page(ada: Caller, envi
     assert await listed(ada, environment) == {"items": [], "next_cursor": None}
 
 
-@pytest.mark.both_databases
 async def test_what_an_application_sends_is_listed_for_its_user(
     ada: Caller, project: Json, environment: Json, flagstaff: Flagstaff
 ) -> None:

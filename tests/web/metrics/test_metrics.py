@@ -57,7 +57,6 @@ async def test_a_metric_of_somebody_else_is_not_found(ada: Caller, eve: Caller, 
     assert (await ada.get(f"{path}/{uuid4()}")).status_code == 404
 
 
-@pytest.mark.both_databases
 async def test_a_key_is_used_once_in_a_project(ada: Caller, project: Json, path: str) -> None:
     await create_metric(ada, project)
     answer = await ada.post(path, json=BODY)
@@ -76,7 +75,6 @@ async def test_a_project_has_room_for_so_many_metrics(ada: Caller, project: Json
     assert "FLAGSTAFF_MAX_METRICS_PER_PROJECT allows 1" in answer.json()["detail"]
 
 
-@pytest.mark.both_databases
 async def test_a_metric_is_created_changed_and_deleted(ada: Caller, project: Json, path: str) -> None:
     metric = created(await ada.post(path, json={**BODY, "unit": " ms ", "description": "All of them."}))
     assert metric == {
@@ -105,7 +103,6 @@ async def test_the_key_and_the_kind_never_change(ada: Caller, project: Json, pat
     assert list(field_errors(await ada.put(f"{path}/{metric['id']}", json={field: value}))) == [field]
 
 
-@pytest.mark.both_databases
 async def test_a_metric_that_is_watched_is_not_deleted_and_keeps_its_direction(
     ada: Caller, project: Json, environment: Json, path: str
 ) -> None:

@@ -179,7 +179,6 @@ async def test_a_key_of_a_browser_may_ask(keys: KeyMaker, environment: Json, cli
     assert (await client.post(PATH, json={}, headers={"x-api-key": key})).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_a_client_that_has_the_answer_gets_a_304(ada: Caller, environment: Json, ask: Ask) -> None:
     flag = await ada.create_flag(environment, key="checkout", rollout_percentage=0, fallthrough="off")
     await ada.create_rule(flag, rule_value="ada")

@@ -165,7 +165,6 @@ async def test_a_confirmation_is_of_one_user_and_project_and_expires(
     assert (await ada.get(path)).json() == []
 
 
-@pytest.mark.both_databases
 async def test_a_confirmation_is_good_for_one_erasure(ada: Caller, path: str, list_changes: ListChanges) -> None:
     first, second = (await preview(ada, path))["confirmation"], (await preview(ada, path))["confirmation"]
     body = {**SUBJECT, "confirmation": first}

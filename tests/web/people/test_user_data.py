@@ -40,7 +40,6 @@ async def test_only_owners_and_admins_export_users(
     assert (await eve.post(path, json=SUBJECT)).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_the_document_has_all_of_the_user_and_nothing_of_others(
     ada: Caller, project: Json, environment: Json, path: str, flagstaff: Flagstaff
 ) -> None:

@@ -149,7 +149,6 @@ async def test_fields_that_do_not_fit_together_are_refused_in_a_new_and_in_a_cha
     assert await listed(ada, project) == [chart]
 
 
-@pytest.mark.both_databases
 async def test_a_project_has_at_most_twelve(ada: Caller, project: Json, environment: Json) -> None:
     charts = [await pin(ada, environment, f"Chart {number}") for number in range(12)]
     answer = await ada.post(path(project), json={"name": "One more", "environment_id": environment["id"]})
@@ -212,7 +211,6 @@ async def test_a_chart_is_pinned_renamed_changed_and_removed_and_the_audit_trail
     assert changes[2]["after"]["name"] == "Buy now"
 
 
-@pytest.mark.both_databases
 async def test_the_second_of_two_people_gets_the_present_state(ada: Caller, project: Json, environment: Json) -> None:
     chart = await pin(ada, environment)
     read = await ada.get(path(project, chart))

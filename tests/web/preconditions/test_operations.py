@@ -159,7 +159,6 @@ async def call(place: Place, operation: Operation, tag: dict[str, str]) -> httpx
         del place.owner.headers["if-match"]
 
 
-@pytest.mark.both_databases
 async def test_every_change_in_a_project_is_made_only_to_the_state_that_it_demands(
     ada: Caller, place: Place, list_changes: ListChanges
 ) -> None:

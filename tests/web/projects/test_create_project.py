@@ -72,7 +72,6 @@ async def test_the_longest_texts_and_any_unicode_are_kept(ada: Caller) -> None:
         assert (listed["name"], listed["description"]) == (name, description)
 
 
-@pytest.mark.both_databases
 async def test_each_project_has_its_own_key_with_random_url_safe_characters(ada: Caller) -> None:
     keys = {(await ada.create_project())["sdk_key"] for _ in range(3)}
 

@@ -2,7 +2,6 @@
 
 from uuid import uuid4
 
-import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
@@ -35,7 +34,6 @@ async def test_a_project_that_was_deleted_is_missing_for_every_account(ada: Call
         assert (answer.status_code, answer.json()["detail"]) == (404, "There is no such project.")
 
 
-@pytest.mark.both_databases
 async def test_it_is_gone_with_all_that_is_in_it_and_its_key_is_refused(ada: Caller, flagstaff: Flagstaff) -> None:
     project, kept = await ada.create_project(), await ada.create_flag()
     environment = await ada.get_environment(project)

@@ -35,7 +35,6 @@ async def test_a_project_is_read_by_its_id_in_either_case(ada: Caller) -> None:
         assert answer.json() == project
 
 
-@pytest.mark.both_databases
 async def test_environments_and_permissions_come_only_if_they_are_asked_for(ada: Caller) -> None:
     project = await ada.create_project()
     path = project_path(project)

@@ -88,7 +88,6 @@ async def test_null_clears_the_description(ada: Caller, project: Json) -> None:
     assert (await ada.put(project_path(project), json={"description": None})).json()["description"] is None
 
 
-@pytest.mark.both_databases
 async def test_days_of_history_are_set_recorded_and_cleared(
     ada: Caller, project: Json, list_changes: ListChanges
 ) -> None:

@@ -112,7 +112,6 @@ def counted(results: Json, metric: str) -> int:
     return sum(arm["events"] for arm in found["arms"])
 
 
-@pytest.mark.both_databases
 async def test_a_guard_pauses_its_release_and_leaves_the_flag_on(
     ada: Caller, project: Json, flag: Json, metric: Json
 ) -> None:
@@ -269,7 +268,6 @@ async def test_counts_are_compared_by_user_also_of_those_without_an_event(
     assert (on["mean"], off["mean"]) == (pytest.approx(4 / len(treated)), pytest.approx(1 / len(control)))
 
 
-@pytest.mark.both_databases
 async def test_variants_are_arms_and_the_first_one_is_the_control(
     ada: Caller, project: Json, environment: Json, metric: Json
 ) -> None:
@@ -308,7 +306,6 @@ async def test_a_step_waits_for_users_and_for_the_evidence_to_fall(
     assert moved["applied"][1]["arms"][1]["share"] == 0.6
 
 
-@pytest.mark.both_databases
 async def test_the_users_of_a_release_are_exported_with_what_they_did(
     ada: Caller, eve: Caller, project: Json, flag: Json, metric: Json
 ) -> None:
@@ -361,7 +358,6 @@ async def test_an_identifier_that_is_too_long_for_an_index_is_counted_as_unknown
     assert results["failing_since"] is None
 
 
-@pytest.mark.both_databases
 async def test_a_release_of_a_flag_that_is_evaluated_already_misses_nobody(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, metric: Json
 ) -> None:

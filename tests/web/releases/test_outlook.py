@@ -95,7 +95,6 @@ async def test_what_is_assumed_stands_in_for_what_is_not_known(ada: Caller, flag
     assert "at the given traffic" in guard["words"]
 
 
-@pytest.mark.both_databases
 async def test_the_latest_events_and_the_users_of_today_are_what_is_known_before_a_start(
     ada: Caller, project: Json, flag: Json, metric: Json, flagstaff: Flagstaff
 ) -> None:

@@ -88,7 +88,6 @@ async def test_a_step_changes_rules(ada: Caller, flag: Json) -> None:
     assert [(each["rule_value"], each["enabled"]) for each in found] == [("example.com", True), ("ada", False)]
 
 
-@pytest.mark.both_databases
 async def test_a_step_that_cannot_be_applied_ends_the_release_and_changes_nothing(
     ada: Caller, environment: Json, flag: Json
 ) -> None:
@@ -171,7 +170,6 @@ async def move_back(flagstaff: Flagstaff, release: Json, by: timedelta) -> None:
     assert release["id"] == str(row.id)
 
 
-@pytest.mark.both_databases
 async def test_a_release_that_cannot_be_read_keeps_no_other_from_its_steps(
     flagstaff: Flagstaff, ada: Caller, environment: Json
 ) -> None:
@@ -285,7 +283,6 @@ async def test_a_release_that_has_ended_can_only_be_read(ada: Caller, flag: Json
     assert await read_release(ada, release) == cancelled
 
 
-@pytest.mark.both_databases
 async def test_the_releases_of_a_flag_go_with_it(ada: Caller, environment: Json, flag: Json) -> None:
     await create_release(ada, flag, {**NOW, "after_seconds": HOUR})
     assert (await ada.delete(flag_path(flag))).status_code == 204

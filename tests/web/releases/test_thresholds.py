@@ -84,7 +84,6 @@ async def begin(caller: Caller, flag: Json, *thresholds: Json) -> Json:
     return begun
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("threshold", "field"),
     [
@@ -130,7 +129,6 @@ async def test_what_is_reported_elsewhere_is_told_to_nobody(
         assert (await eve.post(path, json=body)).status_code == 404
 
 
-@pytest.mark.both_databases
 async def test_a_flag_is_turned_off_when_a_threshold_is_passed_and_everybody_is_told_why(
     flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, list_changes: ListChanges
 ) -> None:
@@ -204,7 +202,6 @@ async def test_a_value_that_overflows_is_told_as_a_number(flagstaff: Flagstaff, 
     assert alarm["evidence"] == 1e300
 
 
-@pytest.mark.both_databases
 async def test_a_threshold_that_fails_keeps_no_other_from_acting(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
     await have_reported(flagstaff, flag, observed("0.5"), counted(20))
     release = await begin(ada, flag, SECONDS, ERRORS)
@@ -241,7 +238,6 @@ async def test_the_results_say_that_the_next_step_waits_for_a_threshold_that_can
     assert (await read_results(ada, release))["next_step_waits_for"] is None
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("reported", "threshold"),
     [

@@ -92,7 +92,6 @@ async def test_names_are_unique_in_the_project(ada: Caller, project: Json) -> No
     await save(ada, await ada.create_project(), "One")
 
 
-@pytest.mark.both_databases
 async def test_a_view_is_saved_renamed_and_deleted_and_the_audit_trail_has_it(ada: Caller, project: Json) -> None:
     view = await save(ada, project, "Checkout", **SEARCH)
     assert (view["name"], view["search"]) == ("Checkout", SEARCH)

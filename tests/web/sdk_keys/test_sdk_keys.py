@@ -59,7 +59,6 @@ async def test_what_is_no_key_cannot_be_revoked(ada: Caller, eve: Caller, projec
         assert (await ada.delete(f"{keys_path(project)}/{key_id}")).status_code == 404, key_id
 
 
-@pytest.mark.both_databases
 async def test_a_key_is_shown_once_and_only_its_hash_is_stored(
     flagstaff: Flagstaff, ada: Caller, project: Json, clock: Clock
 ) -> None:
@@ -114,7 +113,6 @@ async def test_a_key_remembers_which_one_it_replaces_also_when_that_is_revoked(
     assert listed["replaces"] == old["id"]
 
 
-@pytest.mark.both_databases
 async def test_keys_are_listed_newest_first(ada: Caller, project: Json, clock: Clock) -> None:
     names = ["first", "second", "third"]
     for name in names:
@@ -222,7 +220,6 @@ async def test_an_access_token_for_an_environment_manages_its_keys_only(
     assert (await machine.delete(f"{keys_path(project)}/{own['id']}")).status_code == 204
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_MAX_SDK_KEYS_PER_PROJECT": "2"}])
 async def test_a_project_may_have_so_many_keys_of_which_expired_ones_make_room(
     client: Caller, ada: Caller, project: Json, clock: Clock, list_changes: ListChanges
@@ -253,7 +250,6 @@ async def test_keys_end_with_their_environment_and_with_their_project(
     assert (await client.evaluate(other["key"], "staging")).status_code == (200 if of == "environment" else 401)
 
 
-@pytest.mark.both_databases
 async def test_the_last_use_is_known_to_within_a_minute(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, clock: Clock
 ) -> None:

@@ -2,8 +2,6 @@
 
 from uuid import uuid4
 
-import pytest
-
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, created, field_errors
 from tests.support.members import join
@@ -74,7 +72,6 @@ async def test_only_those_who_may_rotate_a_key_update_it(
     assert (await ada.get(path)).json()["allowed_origins"] == []
 
 
-@pytest.mark.both_databases
 async def test_the_list_is_stored_shown_changed_and_recorded(
     ada: Caller, project: Json, list_changes: ListChanges
 ) -> None:

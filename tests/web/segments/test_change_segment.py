@@ -71,7 +71,6 @@ async def test_segments_are_listed_newest_first_whole_or_in_parts(
     assert field_errors(await ada.get(f"{segments_path}?cursor=x")).keys() == {"cursor"}
 
 
-@pytest.mark.both_databases
 async def test_a_segment_in_use_is_not_deleted_and_its_flags_are_named(
     ada: Caller, project: Json, environment: Json, segment: Json, segment_path: str
 ) -> None:
@@ -93,7 +92,6 @@ async def test_a_segment_in_use_is_not_deleted_and_its_flags_are_named(
     assert (await ada.delete(segment_path)).status_code == 204
 
 
-@pytest.mark.both_databases
 async def test_a_deleted_segment_is_gone_and_its_key_is_free_again(
     ada: Caller, project: Json, segment: Json, segment_path: str, list_changes: ListChanges
 ) -> None:
@@ -123,7 +121,6 @@ async def test_a_rule_names_a_segment_of_its_project(
     assert (await ada.get(path)).json() == [rule]
 
 
-@pytest.mark.both_databases
 async def test_a_change_to_a_segment_is_in_force_in_every_environment(
     client: Caller, ada: Caller, project: Json, segment: Json, segment_path: str
 ) -> None:

@@ -1,6 +1,7 @@
 """Signing in at a real identity provider: GET /auth/sso, POST …/begin and POST …/complete."""
 
 import asyncio
+import time
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -77,7 +78,6 @@ async def test_the_providers_are_listed_without_secrets(client: Caller) -> None:
     assert (await client.get("/auth/sso")).json() == [{"key": "acme", "name": "Acme"}]
 
 
-@pytest.mark.both_databases
 async def test_the_provider_is_asked_with_pkce_a_nonce_and_the_one_redirect_uri(client: Caller) -> None:
     first = urlsplit((await begin(client))["authorization_url"])
     second = urlsplit((await begin(client))["authorization_url"])
@@ -158,7 +158,6 @@ async def test_an_account_whose_domain_another_provider_has_since_got_is_refused
     assert refused.json()["detail"] == "Addresses of acme.com cannot sign in with Acme."
 
 
-@pytest.mark.both_databases
 async def test_the_session_at_the_provider_can_be_ended(sign_in: SignIn, provider: IdentityProvider) -> None:
     logout = urlsplit((await sign_in()).json()["logout_url"])
 
@@ -217,7 +216,6 @@ BAD_CLAIMS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("claims", BAD_CLAIMS, ids=str)
 async def test_a_token_for_another_client_sign_in_or_time_is_refused(
     provider: IdentityProvider, sign_in: SignIn, flagstaff: Flagstaff, claims: dict[str, Any]
@@ -228,7 +226,6 @@ async def test_a_token_for_another_client_sign_in_or_time_is_refused(
     assert await accounts(flagstaff) == []
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("signing", ["none", "secret", "unknown", "imitated"])
 async def test_a_token_that_no_key_of_the_provider_signed_is_refused(
     provider: IdentityProvider, sign_in: SignIn, flagstaff: Flagstaff, signing: str
@@ -239,7 +236,6 @@ async def test_a_token_that_no_key_of_the_provider_signed_is_refused(
     assert await accounts(flagstaff) == []
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("values", [{"domains": ["acme.com"], "email_verified": "required"}], ids=str)
 async def test_an_address_and_its_verification_come_from_the_same_source(
     provider: IdentityProvider, sign_in: SignIn, flagstaff: Flagstaff
@@ -257,7 +253,6 @@ async def test_an_address_and_its_verification_come_from_the_same_source(
     assert (await sign_in()).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_keys_that_the_provider_has_changed_are_fetched_again(
     provider: IdentityProvider, sign_in: SignIn, clock: Clock
 ) -> None:
@@ -268,7 +263,6 @@ async def test_keys_that_the_provider_has_changed_are_fetched_again(
     assert (await sign_in()).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_an_answer_is_accepted_once(client: Caller, provider: IdentityProvider) -> None:
     begun = await begin(client)
     answer = await provider.answer(begun["authorization_url"], "ada")
@@ -279,7 +273,6 @@ async def test_an_answer_is_accepted_once(client: Caller, provider: IdentityProv
     assert (await complete(client, begun, answer)).json()["detail"] == ENDED
 
 
-@pytest.mark.both_databases
 async def test_an_answer_belongs_to_the_browser_that_has_begun(client: Caller, provider: IdentityProvider) -> None:
     begun, other = await begin(client), await begin(client)
     answer = await provider.answer(begun["authorization_url"], "ada")
@@ -288,7 +281,6 @@ async def test_an_answer_belongs_to_the_browser_that_has_begun(client: Caller, p
     assert (await complete(client, begun, answer)).status_code == 401, "the first try ends it"
 
 
-@pytest.mark.both_databases
 async def test_a_code_of_another_sign_in_is_refused(client: Caller, provider: IdentityProvider) -> None:
     mine, hers = await begin(client), await begin(client)
     answer = await provider.answer(mine["authorization_url"], "ada")
@@ -297,7 +289,6 @@ async def test_a_code_of_another_sign_in_is_refused(client: Caller, provider: Id
     assert (refused.status_code, refused.json()["detail"]) == (401, INVALID)
 
 
-@pytest.mark.both_databases
 async def test_an_answer_of_another_issuer_is_refused(client: Caller, provider: IdentityProvider) -> None:
     for issuer in ("https://evil.example", None):
         begun = await begin(client)
@@ -307,7 +298,6 @@ async def test_an_answer_of_another_issuer_is_refused(client: Caller, provider: 
         assert (refused.status_code, refused.json()["detail"]) == (401, INVALID)
 
 
-@pytest.mark.both_databases
 async def test_an_answer_expires_after_exactly_ten_minutes(
     client: Caller, provider: IdentityProvider, clock: Clock, flagstaff: Flagstaff
 ) -> None:
@@ -347,7 +337,6 @@ async def test_a_provider_that_does_not_answer_is_given_up(
     assert (await client.post("/auth/sso/acme/begin", json={})).status_code == 503
 
 
-@pytest.mark.both_databases
 async def test_who_has_no_password_confirms_a_token_by_signing_in(
     client: Caller, sign_in: SignIn, clock: Clock, ada: Caller
 ) -> None:
@@ -405,7 +394,6 @@ class TestWhileRegistrationIsClosed:
     async def test_a_provider_without_domains_creates_no_accounts(self, sign_in: SignIn) -> None:
         assert (await sign_in()).status_code == 403
 
-    @pytest.mark.both_databases
     async def test_one_with_domains_does(self, sign_in: SignIn) -> None:
         assert (await sign_in()).status_code == 200
 
@@ -477,10 +465,9 @@ class TestWithoutPasswords:
         assert await accounts(flagstaff) == []
 
     async def test_an_endless_address_takes_no_time(self, client: Caller) -> None:
-        async with asyncio.timeout(2):
-            answer = await client.post(
-                "/auth/login", json={"email": "\uff41" * 5_000 + "@acme.com", "password": PASSWORD}
-            )
+        began = time.process_time()  # and not the time that passes: the machine may be busy
+        answer = await client.post("/auth/login", json={"email": "\uff41" * 5_000 + "@acme.com", "password": PASSWORD})
+        assert time.process_time() - began < 1
         assert answer.status_code == 403
 
     async def test_those_of_other_domains_can(self, client: Caller) -> None:

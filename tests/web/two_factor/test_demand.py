@@ -36,7 +36,6 @@ async def test_a_demand_of_another_form_is_refused(ada: Caller, clock: Clock, pr
     assert (await ada.get(security(project))).json() == {"demands_second_factor": False}
 
 
-@pytest.mark.both_databases
 async def test_whoever_demands_a_second_factor_needs_one(ada: Caller, project: Json) -> None:
     assert await is_refused(ada, security(project), "PUT", json=ON)
     assert (await ada.get(security(project))).json() == {"demands_second_factor": False}
@@ -105,7 +104,6 @@ async def test_an_instance_that_demands_one_lets_accounts_without_only_enrol(
     created(await ada.post("/api/projects", json={"name": "Shop"}))
 
 
-@pytest.mark.both_databases
 async def test_an_administrator_without_a_second_factor_cannot_demand_one(ada: Caller) -> None:
     before = (await ada.get(SETTINGS)).json()
     assert await is_refused(ada, SETTINGS, "PUT", json={**ON, "registration": "closed"})
@@ -127,7 +125,6 @@ async def test_an_administrator_demands_one_of_every_account_while_the_instance_
     assert (await eve.get("/api/projects")).status_code == 200
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_DEMAND_SECOND_FACTOR": "on"}])
 async def test_an_administrator_ends_the_demand_of_the_environment(ada: Caller, eve: Caller, clock: Clock) -> None:
     await enrol(ada, clock)

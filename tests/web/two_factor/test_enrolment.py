@@ -142,7 +142,6 @@ async def test_a_disabled_app_is_not_asked_for_and_its_recovery_codes_end(
     assert (await ada.post(f"{TWO_FACTOR}/totp/disable", json={**REMOVAL, "code": app.next_code()})).status_code == 409
 
 
-@pytest.mark.both_databases
 async def test_recovery_codes_are_renewed_with_the_password_and_the_previous_ones_end(
     ada: Caller, clock: Clock, client: Caller, list_changes: ListChanges
 ) -> None:
@@ -158,7 +157,6 @@ async def test_recovery_codes_are_renewed_with_the_password_and_the_previous_one
     assert (await answer_challenge(client, given, recovery_code=renewed[0])).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_without_a_second_factor_there_are_no_recovery_codes(ada: Caller) -> None:
     answer = await ada.post(f"{TWO_FACTOR}/recovery-codes", json={"current_password": PASSWORD})
     assert answer.status_code == 409

@@ -79,7 +79,6 @@ async def test_a_wrong_password_is_refused(ada: Caller, authenticator: Authentic
     assert len(await passkeys(ada)) == 1
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "environ",
     [{"FLAGSTAFF_PUBLIC_URL": url} for url in ("http://127.0.0.1:8000", "https://[::1]", "http://flags.example.com")],
@@ -288,7 +287,6 @@ async def test_an_unknown_passkey_or_one_for_another_account_is_refused(
         assert (answer.status_code, answer.json()["detail"]) == (401, NOT_REGISTERED)
 
 
-@pytest.mark.both_databases
 async def test_a_removed_passkey_is_asked_for_and_accepted_no_more(
     ada: Caller, eve: Caller, client: Caller, authenticator: Authenticator, list_changes: ListChanges
 ) -> None:

@@ -52,7 +52,6 @@ async def test_no_guess_is_hashed_after_too_many_or_without_a_challenge(
     assert (await answer_challenge(client, "unknown", recovery_code=app.recovery_codes[0])).status_code == 401
 
 
-@pytest.mark.both_databases
 async def test_codes_get_slow_hashes_of_one_salt_and_work_once(
     flagstaff: Flagstaff, ada: Caller, client: Caller, app: App, read_mails: ReadMails
 ) -> None:
@@ -71,7 +70,6 @@ async def test_codes_get_slow_hashes_of_one_salt_and_work_once(
     assert (await answer_challenge(client, await challenge(client), recovery_code=code)).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_codes_of_earlier_releases_work_once(flagstaff: Flagstaff, ada: Caller, client: Caller, app: App) -> None:
     code = "abcdefgh23456789"
     earlier = {"account_id": UUID(ada.account["id"]), "code_hash": hashlib.sha256(code.encode()).digest()}

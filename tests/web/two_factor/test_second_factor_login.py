@@ -110,7 +110,6 @@ async def test_after_a_wrong_code_the_challenge_can_be_used_again_and_then_never
     assert (again.status_code, again.json()["detail"]) == (401, ENDED)
 
 
-@pytest.mark.both_databases
 async def test_a_challenge_ends_after_exactly_five_minutes(client: Caller, app: App, clock: Clock) -> None:
     given = await challenge(client)
     clock.advance(minutes=5)
@@ -219,7 +218,6 @@ async def test_guesses_count_after_a_restart_and_on_other_instances(
         await other.stop()
 
 
-@pytest.mark.both_databases
 async def test_a_code_that_one_instance_accepted_is_refused_by_another(
     client: Caller, app: App, settings: Settings, clock: Clock, passwords: Passwords
 ) -> None:
@@ -276,7 +274,6 @@ async def test_a_secret_of_another_secret_key_accepts_no_code_but_recovery_codes
     assert (await answer_challenge(client, given, recovery_code=app.recovery_codes[0])).status_code == 200
 
 
-@pytest.mark.both_databases
 async def test_neither_the_secret_nor_a_code_is_in_the_database(app: App, flagstaff: Flagstaff) -> None:
     async with flagstaff.database.read() as connection:
         stored = [
@@ -287,7 +284,6 @@ async def test_neither_the_secret_nor_a_code_is_in_the_database(app: App, flagst
         assert not any(secret in each for each in stored)
 
 
-@pytest.mark.both_databases
 async def test_what_has_expired_is_deleted(client: Caller, app: App, clock: Clock, flagstaff: Flagstaff) -> None:
     await answer_challenge(client, await challenge(client), code=app.wrong_code())
     clock.advance(hours=1)

@@ -13,7 +13,6 @@ async def test_other_bodies_are_refused(client: Caller, body: object) -> None:
     assert (await client.post(PATH, json=body)).status_code == 400
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("path", [PATH, "/unleash/api/edge/validate"])
 async def test_valid_keys_are_named_with_what_they_are_for(
     client: Caller, keys: KeyMaker, environment: Json, project: Json, path: str

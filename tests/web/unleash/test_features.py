@@ -140,7 +140,6 @@ async def test_every_change_is_in_the_next_answer(fetch: Ask, ada: Caller, envir
     assert (await fetch()).json()["features"] == []
 
 
-@pytest.mark.both_databases
 async def test_what_a_client_holds_is_noted(
     fetch: Ask, flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch, ada: Caller, environment: Json
 ) -> None:
