@@ -86,13 +86,13 @@ class Receiver:
 
     async def wait_for(self, count: int) -> list[Message]:
         """Wait for this number of messages, and return all of them."""
-        async with asyncio.timeout(15), self._came:
+        async with asyncio.timeout(30), self._came:
             await self._came.wait_for(lambda: len(self.messages) >= count)
         return self.messages
 
     async def wait_for_another(self, message: Message) -> None:
         """Wait until a message has arrived twice."""
-        async with asyncio.timeout(15), self._came:
+        async with asyncio.timeout(30), self._came:
             await self._came.wait_for(lambda: [each.id for each in self.messages].count(message.id) > 1)
 
     async def refuse_all(self) -> None:

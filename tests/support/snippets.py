@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes import kill
+
 needs_shell = pytest.mark.skipif(
     not (shutil.which("bash") and shutil.which("curl")), reason="the commands need bash and curl"
 )
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _END_OF_STEP = "--- end of step ---"
+_SECONDS = 240  # a page starts a hundred programs, each of which takes a second on a busy machine
 _CHANGING = frozenset({"id", "evaluated_at"})
 
 
@@ -60,7 +63,10 @@ async def _run(commands: list[str], environ: Mapping[str, str]) -> list[str]:
     shell = await asyncio.create_subprocess_exec(
         *("bash", "-c", script), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=environ
     )
-    async with asyncio.timeout(60):
-        printed, complaints = await shell.communicate()
+    try:
+        async with asyncio.timeout(_SECONDS):
+            printed, complaints = await shell.communicate()
+    finally:
+        await kill(shell)
     assert shell.returncode == 0, f"{printed.decode()}\n{complaints.decode()}"
     return printed.decode().split(f"{_END_OF_STEP}\n")[:-1]
