@@ -144,7 +144,7 @@ async def test_another_command_is_ended_by_a_signal_while_its_modules_are_import
 async def test_a_server_that_accepts_its_first_connection_stops_with_status_0(fresh_store: Store, workers: str) -> None:
     server = ServerProcess(fresh_store, {"FLAGSTAFF_WORKERS": workers}, command=COMMAND)
     await server.launch()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not is_accepting(server.port):
             await asyncio.sleep(0.001)
     server.signal(signal.SIGTERM)

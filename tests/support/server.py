@@ -18,7 +18,8 @@ from tests.support.stores import Store
 
 COMMAND = (sys.executable, "-m", "flagstaff", "serve")  # the command that operators run
 
-_START_SECONDS = 30
+_START_SECONDS = 120  # several servers start at once, on a machine that may be busy with other tests
+_END_SECONDS = 60  # of one that ends instead of starting: it imports everything first
 _STOP_SECONDS = 15
 
 
@@ -121,13 +122,14 @@ class ServerProcess:
     async def wait(self) -> int:
         """Wait for it to end; return its exit status."""
         assert self._process is not None
-        async with asyncio.timeout(_STOP_SECONDS):
+        async with asyncio.timeout(_END_SECONDS):
             return await self._process.wait()
 
     async def stop(self) -> int:
         """Ask it to stop (SIGTERM) and wait; return its exit status."""
         self.signal(signal.SIGTERM)
-        return await self.wait()
+        async with asyncio.timeout(_STOP_SECONDS):
+            return await self.wait()
 
     async def kill(self) -> None:
         """Kill it (SIGKILL) if it is running."""
