@@ -10,6 +10,7 @@ import subprocess
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
@@ -18,10 +19,13 @@ from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.history.exported_columns import EVENTS
 from flagstaff.history.store.events import write_events
+from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow, unit_of
+from flagstaff.projects import sdk_keys_store
 from flagstaff.projects.projects import Environment
+from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.values.moments import format_moment
-from tests.support.builders import store_environment
+from tests.support.builders import make_sdk_key, store_environment
 from tests.support.command import run_flagstaff
 from tests.support.forks import ForkedProcess
 from tests.support.history import START
@@ -89,9 +93,39 @@ async def test_events_are_exported_with_all_columns_in_both_formats(
     assert len({each["id"] for each in found}) == 7
     parquet = pytest.importorskip("pyarrow.parquet")
     assert export(store, environment, target.parent / "parquet", "--format", "parquet").returncode == 0
-    (file,) = (target.parent / "parquet").glob("*.parquet")
+    assert rows_of_parquet(parquet, target.parent / "parquet") == found
+
+
+async def test_each_row_has_the_key_the_protocol_and_the_instance_by_which_the_event_came(
+    store: Store, database: Database, environment: Environment, target: Path
+) -> None:
+    key = make_sdk_key(environment, name="Shop")
+    async with database.transaction() as transaction:
+        await sdk_keys_store.create_key(transaction.connection, key, b"hash")
+    buffer = EventBuffer(instance="first")
+    for key_id in (key.id, None, UUID(int=7)):
+        buffer.record(environment.id, [event("ada")], {}, KeyKind.SERVER, key_id)
+    async with database.write_history() as connection:
+        await write_events(connection, *buffer.take())
+    await write(database, environment, event("ada"))
+    export(store, environment, target)
+    names = ("key_kind", "key_id", "key_name", "protocol", "instance")
+    found = lines(target)
+    assert [tuple(each[name] for name in names) for each in found] == [
+        ("server", str(key.id), "Shop", "events", "first"),
+        ("server", None, None, "events", "first"),
+        ("server", str(UUID(int=7)), None, "events", "first"),
+        (None, None, None, None, None),
+    ]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert export(store, environment, target.parent / "parquet", "--format", "parquet").returncode == 0
+    assert rows_of_parquet(parquet, target.parent / "parquet") == found
+
+
+def rows_of_parquet(parquet: Any, target: Path) -> list[dict[str, Any]]:
+    (file,) = target.glob("*.parquet")
     rows = parquet.read_table(file).to_pylist()
-    assert [{**row, "occurred_at": format_moment(row["occurred_at"])} for row in rows] == found
+    return [{**row, "occurred_at": format_moment(row["occurred_at"])} for row in rows]
 
 
 async def test_the_options_choose_events(

@@ -19,8 +19,11 @@ from flagstaff.history.export_batches import EVENTS, ExportBatch, ExportBatches
 from flagstaff.history.history_service import History
 from flagstaff.history.sink import Sink
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow, unit_of
+from flagstaff.projects import sdk_keys_store
 from flagstaff.projects.projects import Environment
-from tests.support.builders import store_environment
+from flagstaff.projects.record_origins import Origin, Origins
+from flagstaff.projects.sdk_keys import KeyKind
+from tests.support.builders import make_sdk_key, store_environment
 from tests.support.clickhouse import PASSWORD, PYTHON, QUOTED, ClickHouseEngine
 from tests.support.clock import Clock
 from tests.support.documented_code import code_in
@@ -249,11 +252,15 @@ def event_table(engine: ClickHouseEngine) -> None:
 async def test_every_event_is_there_once_after_lost_answers_and_an_erasure_makes_a_users_those_of_nobody(
     engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
 ) -> None:
-    at = microseconds(START)
+    at, key = microseconds(START), make_sdk_key(environment, name="Shop")
+    async with database.transaction() as transaction:
+        await sdk_keys_store.create_key(transaction.connection, key, b"hash")
     for number in range(3):
         rows = [EventRow("checkout", f"user-{place}", at + number, 0.5, None) for place in range(40)]
         rows.append(EventRow("checkout", unit_of("user-7", "company"), at, None, None))
-        batch = EventBatch(number, at, [EventGroup(environment.id, rows, {})])
+        known = [Origin(None, key_id, "events", "first") for key_id in (key.id, None)]
+        origins = Origins(known, [place % 2 for place in range(41)]) if number else None
+        batch = EventBatch(number, at, [EventGroup(environment.id, rows, {}, KeyKind.SERVER, origins)])
         await History(database, clock).record_events(batch)
     batches = ExportBatches(database, clock, "first", evaluations=50, records=EVENTS)
     events = ClickHouse(engine.url, EVENTS_TABLE, EVENT_TABLE, timeout_seconds=2)
@@ -276,6 +283,13 @@ async def test_every_event_is_there_once_after_lost_answers_and_an_erasure_makes
     assert engine.numbers(count) == {"rows": 123, "ids": 123, "own": 6}
     values = f"SELECT countIf(value = 0.5) AS halves, countIf(attribute = 'company') AS companies FROM {EVENTS_TABLE}"
     assert engine.numbers(values) == {"halves": 120, "companies": 3}
+    origins = f"SELECT key_id, key_name, protocol, instance, count() AS rows FROM {EVENTS_TABLE} GROUP BY ALL"
+    found = [tuple(each.values()) for each in json.loads(engine.query(f"{origins} FORMAT JSON"))["data"]]
+    assert {(*each[:4], int(each[4])) for each in found} == {
+        (str(key.id), "Shop", "events", "first", 42),
+        (None, None, "events", "first", 40),
+        (None, None, None, None, 41),
+    }
     evaluations = ClickHouse(engine.url, TABLE)
     project_id, subject = environment.project_id, Subject("user-7", "ADA@example.com")
     until = START + timedelta(microseconds=1)

@@ -1,5 +1,7 @@
 """The recount: everywhere where evaluations can be found, there are exactly the answers that were given.
 
+The same is true of events, with the key, the protocol and the instance by which each came.
+
 Two instances on PostgreSQL, whose clocks pass midnight in Berlin and then in UTC, answer all protocols. A flag and an
 environment are created again under their keys, and an instance is killed under load.
 """
@@ -22,13 +24,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from flagstaff.history.clickhouse.table import create_statement
+from flagstaff.history.clickhouse.table import EVENT_TABLE, create_statement
 from tests.faults.clock import find_faketime
 from tests.faults.fleet import clock_variables
 from tests.support.api import Json, environment_path
 from tests.support.clickhouse import PYTHON, ClickHouseEngine
 from tests.support.command import run_flagstaff
 from tests.support.postgres import PostgresServer
+from tests.support.releases import create_metric, send_events
 from tests.support.remote import RemoteCaller
 from tests.support.sdk_keys import create_key
 from tests.support.server import COMMAND, ServerProcess
@@ -37,7 +40,7 @@ from tests.support.stores import Store, postgresql_store
 pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="make test-clickhouse installs ClickHouse's engine")
 
 BERLIN, UTC = ZoneInfo("Europe/Berlin"), ZoneInfo("UTC")
-TABLE = "flagstaff.evaluations"
+TABLE, EVENTS_TABLE = "flagstaff.evaluations", "flagstaff.events"
 KEYS = ("again", "checkout", "colour", "launch", "old")
 EVALUATE, OFREP, FRONTEND = "/sdk/v1/evaluate", "/ofrep/v1/evaluate/flags", "/unleash/api/frontend"
 FORMS = (("1d", "%Y-%m-%d"), ("1h", "%Y-%m-%d %H"))
@@ -67,6 +70,24 @@ class Answer(NamedTuple):
 
 Rows = Counter[tuple[str, frozenset[Any]]]
 """How many evaluations of a user had these results."""
+
+
+class Key(NamedTuple):
+    """An SDK key; the project's own has no id and no name."""
+
+    text: str
+    key_id: str | None
+    name: str | None
+
+
+class Came(NamedTuple):
+    """Of whom an event was, and how it came."""
+
+    identifier: str
+    key_id: str | None
+    key_name: str | None
+    protocol: str
+    instance: str
 
 
 @dataclass
@@ -102,10 +123,18 @@ class Traffic:
 
     instances: Instances
     callers: list[RemoteCaller]
-    key: str
+    keys: list[Key]
     flag_ids: dict[str, str]
     chance: random.Random
     answers: list[Answer] = field(default_factory=list)
+    events: Counter[Came] = field(default_factory=Counter)
+
+    async def report(self, count: int) -> None:
+        """Send events, and keep how they came."""
+        for _ in range(count):
+            key, instance, who = self.chance.choice(self.keys), self.chance.randrange(2), self.anybody()
+            await send_events(self.callers[instance], key.text, {"metric": "errors", "user_id": who})
+            self.events[Came(who, key.key_id, key.name, "events", f"instance-{instance}")] += 1
 
     async def send(self, count: int, user: Callable[[], str], instances: tuple[int, ...] = (0, 1)) -> None:
         """Send requests one after the other, and keep what each was told."""
@@ -122,7 +151,8 @@ class Traffic:
         return f"user-{self.chance.randrange(60)}"
 
     async def _post(self, caller: RemoteCaller, path: str, body: Json) -> Json:
-        headers = {"x-sdk-key": self.key, "authorization": f"Bearer {self.key}" if "ofrep" in path else self.key}
+        key = self.keys[-1].text
+        headers = {"x-sdk-key": key, "authorization": f"Bearer {key}" if "ofrep" in path else key}
         answer = await caller.post(path, json=body, headers=headers)
         assert answer.status_code == 200, answer.text
         found: Json = answer.json()
@@ -162,6 +192,7 @@ def engine() -> Iterator[ClickHouseEngine]:
     with ClickHouseEngine() as running:
         running.query("CREATE DATABASE flagstaff")
         running.query(create_statement(TABLE).strip().rstrip(";"))
+        running.query(create_statement(EVENTS_TABLE, EVENT_TABLE).strip().rstrip(";"))
         yield running
 
 
@@ -175,7 +206,8 @@ async def store(postgres_template: PostgresServer, tmp_path: Path) -> AsyncItera
 async def instances(store: Store, engine: ClickHouseEngine, tmp_path: Path) -> AsyncIterator[Instances]:
     library = find_faketime()
     assert library is not None, "libfaketime is missing and could not be installed"
-    environ = {**UNLIMITED, "FLAGSTAFF_CLICKHOUSE_URL": engine.url, "FLAGSTAFF_CLICKHOUSE_TABLE": TABLE}
+    tables = {"FLAGSTAFF_CLICKHOUSE_TABLE": TABLE, "FLAGSTAFF_CLICKHOUSE_EVENTS_TABLE": EVENTS_TABLE}
+    environ = {**UNLIMITED, "FLAGSTAFF_CLICKHOUSE_URL": engine.url, **tables}
     async with AsyncExitStack() as stack:
         clocks = [tmp_path / f"clock-{number}" for number in range(2)]
         made = Instances([], clocks)
@@ -185,7 +217,7 @@ async def instances(store: Store, engine: ClickHouseEngine, tmp_path: Path) -> A
         for number, clock in enumerate(clocks):
             place = Store(store.database_url, tmp_path / f"instance-{number}" / "data")
             place.data_directory.mkdir(parents=True)
-            values = {**environ, **clock_variables(clock, library)}
+            values = {**environ, "FLAGSTAFF_INSTANCE_NAME": f"instance-{number}", **clock_variables(clock, library)}
             clock.write_text(f"{made.offset:+}\n")
             made.servers.append(await stack.enter_async_context(ServerProcess(place, values, command=COMMAND)))
         yield made
@@ -200,8 +232,8 @@ async def test_every_answer_is_found_everywhere_and_nothing_else(
         project = await owner.create_project()
         production = await owner.get_environment(project)
         flag_ids = await _make_flags(owner, production)
-        key = (await create_key(owner, project))["key"]
-        traffic = Traffic(instances, [owner, other], key, flag_ids, random.Random(50))
+        keys = await _make_keys(owner, project)
+        traffic = Traffic(instances, [owner, other], keys, flag_ids, random.Random(50))
         staging = await owner.get_environment(project, "staging")
         await owner.create_flag(staging, key="checkout")
         await _evaluate_staging(owner, project, count=7)
@@ -220,6 +252,7 @@ async def test_every_answer_is_found_everywhere_and_nothing_else(
         await _evaluate_staging(owner, project, count=5)
 
         await traffic.send(40, traffic.anybody)
+        await traffic.report(40)
         await _list(owner, production, traffic)
         numbers = itertools.count()
         last_words = asyncio.create_task(traffic.send(100_000, lambda: f"last-{next(numbers)}", (1,)))
@@ -235,6 +268,7 @@ async def test_every_answer_is_found_everywhere_and_nothing_else(
 
         midnight = (instances.now() + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
         await _pass(instances, midnight, traffic)
+        await traffic.report(40)
 
         stored = await _list(owner, production, traffic)
         # A kill loses less than a second of what one instance answered: these users asked nobody else.
@@ -249,6 +283,7 @@ async def test_every_answer_is_found_everywhere_and_nothing_else(
         assert _export(store, project, tmp_path / "export") == by_id
         await _wait_for_clickhouse(engine, production, sum(by_id.values()))
         assert _copied(engine, production) == by_id
+        await _check_events(owner, production, traffic.events, store, engine, tmp_path / "events")
 
 
 def _is_last(user: str) -> bool:
@@ -273,6 +308,13 @@ async def _make_flags(owner: RemoteCaller, environment: Json) -> dict[str, str]:
     made = {key: await owner.create_flag(environment, key=key, **values) for key, values in kinds.items()}
     await owner.create_rule(made["launch"], rule_value="user-7")
     return {key: flag["id"] for key, flag in made.items()}
+
+
+async def _make_keys(owner: RemoteCaller, project: Json) -> list[Key]:
+    """The project's key and one of `production`, with a metric for their events."""
+    await create_metric(owner, project)
+    made = await create_key(owner, project, name="Shop")
+    return [Key(project["sdk_key"], None, None), Key(made["key"], made["id"], "Shop")]
 
 
 async def _evaluate_staging(owner: RemoteCaller, project: Json, count: int) -> None:
@@ -367,11 +409,14 @@ def _export(store: Store, project: Json, directory: Path) -> Rows:
     options = ("--project", project["id"], "--environment", "production", "--directory", str(directory))
     ended = run_flagstaff("history", "export", *options, environ=store.environ)
     assert ended.returncode == 0, ended.stderr
-    lines = [line for file in directory.glob("*.jsonl.gz") for line in gzip.decompress(file.read_bytes()).splitlines()]
     return Counter(
-        (row["user_id"], frozenset((flag["id"], flag["enabled"]) for flag in row["flags"]))
-        for row in map(json.loads, lines)
+        (row["user_id"], frozenset((flag["id"], flag["enabled"]) for flag in row["flags"])) for row in _lines(directory)
     )
+
+
+def _lines(directory: Path) -> list[Json]:
+    files = directory.glob("*.jsonl.gz")
+    return [json.loads(line) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
 
 
 async def _wait_for_clickhouse(engine: ClickHouseEngine, environment: Json, count: int) -> None:
@@ -381,6 +426,48 @@ async def _wait_for_clickhouse(engine: ClickHouseEngine, environment: Json, coun
         return engine.numbers(query)["rows"] >= count
 
     await _wait("evaluations are missing in ClickHouse", is_copied)
+
+
+async def _check_events(
+    owner: RemoteCaller,
+    environment: Json,
+    given: Counter[Came],
+    store: Store,
+    engine: ClickHouseEngine,
+    directory: Path,
+) -> None:
+    """The list, the list of each user, the export and ClickHouse."""
+    path = f"{environment_path(environment)}/events"
+
+    async def listed(**wanted: str) -> Counter[Came]:
+        page = (await owner.get(path, params={"limit": 100, **wanted})).json()
+        assert page["next_cursor"] is None
+        return Counter(map(_came, page["items"]))
+
+    async def is_listed() -> bool:
+        return (await listed()).total() >= given.total()
+
+    await _wait("events are missing in the list", is_listed)
+    assert await listed() == given
+    for user in {each.identifier for each in given}:
+        assert await listed(user_id=user) == Counter(
+            {each: count for each, count in given.items() if each.identifier == user}
+        )
+    options = ("--project", environment["project_id"], "--directory", str(directory))
+    ended = run_flagstaff("history", "export-events", *options, environ=store.environ)
+    assert ended.returncode == 0, ended.stderr
+    assert Counter(map(_came, _lines(directory))) == given
+
+    async def is_copied() -> bool:
+        return engine.numbers(f"SELECT count() AS rows FROM {EVENTS_TABLE}")["rows"] >= given.total()
+
+    await _wait("events are missing in ClickHouse", is_copied)
+    rows = json.loads(engine.query(f"SELECT {', '.join(Came._fields)} FROM {EVENTS_TABLE} FORMAT JSON"))["data"]
+    assert Counter(map(_came, rows)) == given
+
+
+def _came(row: Json) -> Came:
+    return Came(*(row[name] for name in Came._fields))
 
 
 def _copied(engine: ClickHouseEngine, environment: Json) -> Rows:

@@ -16,12 +16,12 @@ import pytest
 from flagstaff.database.database import Database
 from flagstaff.database.tables import microseconds
 from flagstaff.evaluation.history.layout import LayoutFlag
-from flagstaff.evaluation.history.origins import Origin, Origins
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.events import write_events
 from flagstaff.metrics import metrics_store
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from flagstaff.metrics.metrics import Better, Kind, Metric
+from flagstaff.projects.record_origins import Origin, Origins
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.counting import TOLERANCE

@@ -27,7 +27,6 @@ from flagstaff.database.migrate import migrate
 from flagstaff.database.schema_state import current_revision, is_supported
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.evaluation.history.layout import Decider, LayoutFlag
-from flagstaff.evaluation.history.origins import Origin, Origins
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.flags_store import get_flag
@@ -64,6 +63,7 @@ from flagstaff.projects.members.members import Role
 from flagstaff.projects.members.members_store import find_member, list_members
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects_store import find_project
+from flagstaff.projects.record_origins import Origin, Origins
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.releases.plans import Counts
 from flagstaff.releases.releases_store import create_release, find_release, get_release

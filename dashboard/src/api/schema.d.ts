@@ -6957,6 +6957,16 @@ export interface components {
         Reason: "on_for_everyone" | "off_for_everyone" | "unchanged" | "not_evaluated";
         /** @description An event. If flags are sticky by an attribute, it has another item for the attribute's value. */
         RecordedEventOut: {
+            /** @description The kind of the SDK key with which it was sent; null if an earlier version has stored it. */
+            key_kind: components["schemas"]["SdkKeyKind"] | null;
+            /** @description The SDK key; null for the project's own key. It may have been revoked. */
+            key_id: string | null;
+            /** @description The name of the key now; null if it was revoked. */
+            key_name: string | null;
+            /** @description `events`; null if an earlier version has stored it, as is `instance`. */
+            protocol: string | null;
+            /** @description The name of the instance that accepted it. */
+            instance: string | null;
             /** Format: uuid */
             id: string;
             metric: string;
@@ -6969,8 +6979,6 @@ export interface components {
             identifier: string;
             /** @description The attribute whose value `identifier` is; null if that is the user. */
             attribute: string | null;
-            /** @description The kind of the SDK key with which it was sent; null if an earlier version has stored it. */
-            key_kind: components["schemas"]["SdkKeyKind"] | null;
             value: number | null;
         };
         /** @description Some events, those that were stored last first. A short or empty page is not necessarily the last. */
@@ -7893,6 +7901,16 @@ export interface components {
         };
         /** @description An event of the user. */
         UserEventOut: {
+            /** @description The kind of the SDK key with which it was sent; null if an earlier version has stored it. */
+            key_kind: components["schemas"]["SdkKeyKind"] | null;
+            /** @description The SDK key; null for the project's own key. It may have been revoked. */
+            key_id: string | null;
+            /** @description The name of the key now; null if it was revoked. */
+            key_name: string | null;
+            /** @description `events`; null if an earlier version has stored it, as is `instance`. */
+            protocol: string | null;
+            /** @description The name of the instance that accepted it. */
+            instance: string | null;
             metric: string;
             user: string;
             /**

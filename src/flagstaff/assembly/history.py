@@ -53,7 +53,7 @@ class EvaluationHistory:
             ),
             supervisor=foundation.supervisor,
         )
-        self.events = EventBuffer(is_stuck=lambda: self.event_recorder.is_stuck)
+        self.events = EventBuffer(is_stuck=lambda: self.event_recorder.is_stuck, instance=instance_name(settings))
         self.event_recorder = Recorder(
             buffer=self.events,
             write=self.service.record_events,

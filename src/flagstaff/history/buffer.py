@@ -8,9 +8,9 @@ from time import time_ns
 from typing import Any
 from uuid import UUID
 
-from flagstaff.evaluation.history.origins import Origin, Origins
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.projects.record_origins import Origin, Origins
 from flagstaff.projects.sdk_keys import KeyKind
 
 BATCH_GROUPS = 1000  # the store lists them all in one statement, which databases limit

@@ -32,11 +32,16 @@ class Column:
 
 
 _SINCE_RECORDED = "; null in evaluations that an earlier release recorded"
+_SINCE_STORED = "; null in events that an earlier release stored"
 
 _PLACE = (
     Column("project_id", Kind.ID, "the project"),
     Column("environment_id", Kind.ID, "the environment"),
     Column("environment", Kind.TEXT, "the environment's key", is_frequent=True),
+)
+_KEY = (
+    Column("key_id", Kind.ID, "the SDK key of the environment; null for the project's own key", nullable=True),
+    Column("key_name", Kind.TEXT, "the name of that key now; null if it was revoked", nullable=True, is_frequent=True),
 )
 EVALUATIONS: Sequence[Column] = (
     *_PLACE,
@@ -46,8 +51,7 @@ EVALUATIONS: Sequence[Column] = (
     Column("user_email", Kind.TEXT, "the context's `user_email`", nullable=True),
     Column("attributes", Kind.OBJECT, "the stored custom attributes; null if none could be stored", nullable=True),
     Column("revision", Kind.INTEGER, f"the revision of the environment's flags{_SINCE_RECORDED}", nullable=True),
-    Column("key_id", Kind.ID, "the SDK key of the environment; null for the project's own key", nullable=True),
-    Column("key_name", Kind.TEXT, "the name of that key now; null if it was revoked", nullable=True, is_frequent=True),
+    *_KEY,
     Column(
         "protocol",
         Kind.TEXT,
@@ -94,8 +98,16 @@ EVENTS: Sequence[Column] = (
     Column(
         "key_kind",
         Kind.TEXT,
-        "the kind of the SDK key with which it was sent, `server` or `browser`; null in events that an earlier release "
-        "stored",
+        f"the kind of the SDK key with which it was sent, `server` or `browser`{_SINCE_STORED}",
+        nullable=True,
+        is_frequent=True,
+    ),
+    *_KEY,
+    Column("protocol", Kind.TEXT, f"`events`{_SINCE_STORED}", nullable=True, is_frequent=True),
+    Column(
+        "instance",
+        Kind.TEXT,
+        f"the name of the instance that accepted it{_SINCE_STORED}",
         nullable=True,
         is_frequent=True,
     ),

@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Decision
-from flagstaff.evaluation.history.origins import Origin
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.metrics.events import RecordedEvent
+from flagstaff.projects.record_origins import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,15 @@ def evaluation_values(place: ExportedPlace, each: RecordedEvaluation) -> tuple[A
         each.user_id,
         each.user_email,
         each.attributes,
+        each.origin and each.origin.revision,
         *_origin_values(place, each.origin),
     )
 
 
 def _origin_values(place: ExportedPlace, origin: Origin | None) -> tuple[Any, ...]:
     if origin is None:
-        return None, None, None, None, None
-    name = None if origin.key_id is None else place.key_names.get(origin.key_id)
-    return origin.revision, origin.key_id, name, origin.protocol, origin.instance
+        return None, None, None, None
+    return origin.key_id, origin.key_name(place.key_names), origin.protocol, origin.instance
 
 
 def event_values(place: ExportedPlace, each: RecordedEvent) -> tuple[Any, ...]:
@@ -55,6 +55,7 @@ def event_values(place: ExportedPlace, each: RecordedEvent) -> tuple[Any, ...]:
         each.identifier,
         each.attribute,
         each.key_kind,
+        *_origin_values(place, each.origin),
         each.value,
     )
 

@@ -1,7 +1,9 @@
 """HTTP of the events of metrics that applications have sent."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
+from uuid import UUID
 
 import msgspec
 from fastapi import Depends, Query
@@ -59,7 +61,19 @@ class EventsQuery(BaseModel):
     cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the previous page.")] = None
 
 
-class RecordedEventOut(ResponseModel):
+class EventOriginOut(ResponseModel):
+    """How an event came."""
+
+    key_kind: Literal["server", "browser"] | None = Field(
+        description="The kind of the SDK key with which it was sent; null if an earlier version has stored it."
+    )
+    key_id: Uuid | None = Field(description="The SDK key; null for the project's own key. It may have been revoked.")
+    key_name: str | None = Field(description="The name of the key now; null if it was revoked.")
+    protocol: str | None = Field(description="`events`; null if an earlier version has stored it, as is `instance`.")
+    instance: str | None = Field(description="The name of the instance that accepted it.")
+
+
+class RecordedEventOut(EventOriginOut):
     """An event. If flags are sticky by an attribute, it has another item for the attribute's value."""
 
     id: Uuid
@@ -69,9 +83,6 @@ class RecordedEventOut(ResponseModel):
         description="The event's `user_id`, or else its `user_email` in lower case; empty if the user was erased."
     )
     attribute: str | None = Field(description="The attribute whose value `identifier` is; null if that is the user.")
-    key_kind: Literal["server", "browser"] | None = Field(
-        description="The kind of the SDK key with which it was sent; null if an earlier version has stored it."
-    )
     value: float | None
 
 
@@ -96,22 +107,34 @@ async def list_events(
     """
     wanted = EventFilter(query.user_id, query.user_email, query.metric, query.since, query.until)
     before = None if query.cursor is None else _place(query.cursor)
-    page = await events.list_events(actor, project_id, env_id, wanted, limit=query.limit, before=before)
+    page, names = await events.list_events(actor, project_id, env_id, wanted, limit=query.limit, before=before)
     cursor = None if page.before is None else "{:016x}{:04x}".format(*page.before)
-    return json_response({"items": [_view(each) for each in page.items], "next_cursor": cursor})
+    return json_response({"items": [_view(each, names) for each in page.items], "next_cursor": cursor})
 
 
 def _place(cursor: bytes) -> EventPlace:
     return int.from_bytes(cursor[:_SEGMENT_BYTES], "big"), int.from_bytes(cursor[_SEGMENT_BYTES:], "big")
 
 
-def _view(event: RecordedEvent) -> dict[str, object]:
+def origin_view(event: RecordedEvent, names: Mapping[UUID, str]) -> dict[str, object]:
+    """The members that say how an event came, with the names of the keys that exist."""
+    origin = event.origin
+    return {
+        "key_kind": event.key_kind,
+        "key_id": origin and origin.key_id,
+        "key_name": origin and origin.key_name(names),
+        "protocol": origin and origin.protocol,
+        "instance": origin and origin.instance,
+    }
+
+
+def _view(event: RecordedEvent, names: Mapping[UUID, str]) -> dict[str, object]:
     return {
         "id": event.id,
         "metric": event.metric,
         "occurred_at": format_moment(event.occurred_at),
         "identifier": event.identifier,
         "attribute": event.attribute,
-        "key_kind": event.key_kind,
+        **origin_view(event, names),
         "value": None if event.value is None else msgspec.Raw(number_text(event.value).encode()),
     }

@@ -1,5 +1,6 @@
 """The events of metrics that applications have sent, as they were stored."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -8,6 +9,7 @@ from flagstaff.database.database import Database
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.followed_events import END, EventsPage, list_events
 from flagstaff.metrics.events import EventFilter, EventPlace
+from flagstaff.projects import sdk_keys_store
 from flagstaff.projects.access import open_environment
 from flagstaff.projects.permissions import Permission
 
@@ -27,12 +29,14 @@ class RecordedEvents:
         *,
         limit: int,
         before: EventPlace | None,
-    ) -> EventsPage:
-        """A page of an environment's events, those that were stored last first."""
+    ) -> tuple[EventsPage, Mapping[UUID, str]]:
+        """A page of an environment's events, those that were stored last first, and the names of the SDK keys by id."""
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
+            names = await sdk_keys_store.find_key_names(connection, [environment_id])
         async with self.database.read_history() as connection:
             number = await find_environment_number(connection, environment_id)
             if number is None:
-                return EventsPage((), None)
-            return await list_events(connection, number, wanted, limit=limit, before=before or END)
+                return EventsPage((), None), {}
+            page = await list_events(connection, number, wanted, limit=limit, before=before or END)
+            return page, names.get(environment_id, {})

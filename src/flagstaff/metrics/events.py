@@ -8,6 +8,7 @@ from uuid import UUID
 
 import msgspec
 
+from flagstaff.projects.record_origins import Origin, Origins
 from flagstaff.projects.sdk_keys import KeyKind
 
 EVENT_AGE_MAX_SECONDS = 86_400
@@ -40,13 +41,19 @@ class EventGroup:
     """Events of one environment, in the order in which they arrived.
 
     `unknown` counts events by the metrics that do not exist. `kind` is that of the keys with which they were sent;
-    None in groups of older releases.
+    None in groups of older releases, as are the origins of the events.
     """
 
     environment_id: UUID
     rows: Sequence[EventRow]
     unknown: Mapping[str, int]
     kind: KeyKind | None = None
+    origins: Origins | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError when the origins are of other events, as may happen in a damaged file."""
+        if self.origins is not None:
+            self.origins.check(len(self.rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,10 @@ EventPlace = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """An event as it was stored, for one unit. `key_kind` is that of the SDK key; None if it was not recorded."""
+    """An event as it was stored, for one unit. `key_kind` is that of the SDK key.
+
+    This and the origin are None if an older release has recorded it.
+    """
 
     id: UUID
     place: EventPlace
@@ -81,6 +91,7 @@ class RecordedEvent:
     occurred_at: datetime
     value: float | None
     key_kind: KeyKind | None = None
+    origin: Origin | None = None
 
     @property
     def identifier(self) -> str:

@@ -1,8 +1,10 @@
 """HTTP of everything that is stored about one user, as one JSON document that is sent in parts."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, TypeVar
+from uuid import UUID
 
 from fastapi import Depends
 from starlette.responses import Response, StreamingResponse
@@ -12,15 +14,15 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import asks
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Uuid
-from flagstaff.database.tables import moment
 from flagstaff.history.erased_users import Subject
 from flagstaff.history.history_routes import EvaluationEncoder, EvaluationOut
-from flagstaff.history.store.event_segments import StoredEvent
+from flagstaff.history.recorded_events_routes import EventOriginOut, origin_view
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json
 from flagstaff.http.services import service
+from flagstaff.metrics.events import RecordedEvent
 from flagstaff.people.erasures_routes import UserOfApplication
 from flagstaff.people.exposures import UserExposure
 from flagstaff.people.user_data_service import UserData
@@ -34,7 +36,7 @@ T = TypeVar("T")
 _HEADERS = {"content-disposition": 'attachment; filename="user-data.json"'}
 
 
-class UserEventOut(ResponseModel):
+class UserEventOut(EventOriginOut):
     """An event of the user."""
 
     metric: str
@@ -104,7 +106,8 @@ async def write_user_data(
         async for part in _items(data.evaluations(environment, subject), lambda each: b"".join(encode(each))):  # noqa: B023
             yield part
         yield b'],"events":['
-        async for part in _items(data.events(environment, subject), _event):
+        view = partial(_event, names=await data.key_names(environment))
+        async for part in _items(data.events(environment, subject), view):
             yield part
         exposures = await data.exposures(environment, subject)
         yield b'],"releases":[' + b",".join(map(_exposure, exposures)) + b"]}"
@@ -120,9 +123,15 @@ async def _items(pages: AsyncIterator[list[T]], encode: Callable[[T], bytes]) ->
             before = b","
 
 
-def _event(event: StoredEvent) -> bytes:
+def _event(event: RecordedEvent, names: Mapping[UUID, str]) -> bytes:
     return encode_json(
-        {"metric": event.metric, "user": event.unit, "at": format_moment(moment(event.at)), "value": event.value}
+        {
+            "metric": event.metric,
+            "user": event.unit,
+            "at": format_moment(event.occurred_at),
+            **origin_view(event, names),
+            "value": event.value,
+        }
     )
 
 

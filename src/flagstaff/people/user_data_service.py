@@ -1,6 +1,6 @@
 """Everything that is stored about one user of the applications, a part at a time."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -10,12 +10,14 @@ from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.history.erased_users import Subject
-from flagstaff.history.store import batches, user_events
-from flagstaff.history.store.event_segments import StoredEvent
+from flagstaff.history.history_exports import HistoryExports
+from flagstaff.history.store import batches
+from flagstaff.history.store.following import Position
 from flagstaff.history.store.pages import list_evaluations
+from flagstaff.metrics.events import EventFilter, RecordedEvent
 from flagstaff.people import exposures_store
 from flagstaff.people.exposures import UserExposure
-from flagstaff.projects import environments_store, projects_store
+from flagstaff.projects import environments_store, projects_store, sdk_keys_store
 from flagstaff.projects.access import open_project
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects import Environment
@@ -51,16 +53,16 @@ class UserData:
         async for page in self._evaluations(environment, EvaluationFilter(user_email=subject.user_email)):
             yield [each for each in page if subject.user_id is None or each.user_id != subject.user_id]
 
-    async def events(self, environment: Environment, subject: Subject) -> AsyncIterator[list[StoredEvent]]:
+    async def key_names(self, environment: Environment) -> Mapping[UUID, str]:
+        """The names of the SDK keys of an environment, by id."""
+        async with self.database.read() as connection:
+            return (await sdk_keys_store.find_key_names(connection, [environment.id])).get(environment.id, {})
+
+    async def events(self, environment: Environment, subject: Subject) -> AsyncIterator[list[RecordedEvent]]:
         """The user's events in an environment, oldest first."""
-        after: int | None = 0
-        while after is not None:
-            async with self.database.read_history() as connection:
-                number = await batches.find_environment_number(connection, environment.id)
-                if number is None:
-                    return
-                found, after = await user_events.list_after(connection, number, subject.units, after)
-            yield found
+        wanted = EventFilter(subject.user_id, subject.user_email)
+        async for stretch in HistoryExports(self.database).read_events(environment.id, Position(), wanted):
+            yield [each for segment in stretch.segments for each in segment.events]
 
     async def exposures(self, environment: Environment, subject: Subject) -> list[UserExposure]:
         """The releases in an environment for which the user was counted."""

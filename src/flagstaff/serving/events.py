@@ -114,7 +114,7 @@ class EventsRoute:
             events, environment = request.events, environment_in(access, request.environment)
             checked = CheckedEvents(environment, access.kind, has_escapes=b"\\" in body)
             checked.add_all(events, 0)
-            return self._record(environment, events, checked)
+            return self._record(environment, events, checked, access)
 
     async def _find_key(self, body: bytes) -> str:
         """The key in a body, where closed pages put it: a beacon has no headers of its own. Empty without one."""
@@ -139,7 +139,7 @@ class EventsRoute:
         for start in range(0, len(events), _EVENTS_AT_ONCE):
             checked.add_all(events[start : start + _EVENTS_AT_ONCE], start)
             await turns.give()
-        return self._record(environment, events, checked)
+        return self._record(environment, events, checked, access)
 
     def _read(self, body: bytes, client: Hashable) -> EventsRequest:
         """The request in a body, whose events are counted against the client's limit.
@@ -159,10 +159,10 @@ class EventsRoute:
         return request
 
     def _record(
-        self, environment: EnvironmentSnapshot, events: Sequence[Event], checked: CheckedEvents
+        self, environment: EnvironmentSnapshot, events: Sequence[Event], checked: CheckedEvents, access: Access
     ) -> tuple[bytes, EnvironmentSnapshot]:
         self._buffer.require_room(len(checked.rows))
-        self._buffer.record(environment.environment_id, checked.rows, checked.unknown, checked.key_kind)
+        self._buffer.record(environment.environment_id, checked.rows, checked.unknown, checked.key_kind, access.key_id)
         accepted = len(events) - len(checked.ignored)
         return _encode({"accepted": accepted, "ignored": checked.ignored}), environment
 

@@ -13,10 +13,10 @@ from structlog.testing import capture_logs
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
-from flagstaff.evaluation.history.origins import Origin, Origins
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.history.store.columns import ATTRIBUTES_SIZE
 from flagstaff.history.store.segments import SEGMENT_SIZE, pack_segments
+from flagstaff.projects.record_origins import Origin, Origins
 from flagstaff.projects.sdk_keys import KeyKind
 from tests.support.history import make_batch, make_group, make_layout, make_record, nanoseconds, read, write
 

@@ -8,11 +8,11 @@ import sqlalchemy as sa
 
 from flagstaff.database import tables
 from flagstaff.database.database import Database
-from flagstaff.evaluation.history.origins import Origin, Origins
 from flagstaff.history.store import event_segments
 from flagstaff.history.store.columns import StoredColumns, unpack, version_of
 from flagstaff.history.store.events import write_events
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
+from flagstaff.projects.record_origins import Origin, Origins
 from flagstaff.projects.sdk_keys import KeyKind
 from tests.support.history import make_batch, make_layout, make_record, write
 

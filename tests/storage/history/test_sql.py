@@ -11,12 +11,12 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.database.database import Database
-from flagstaff.evaluation.history.origins import Origin, Origins
 from flagstaff.history.exported_columns import EVALUATIONS, sql_type
 from flagstaff.history.exported_rows import ExportedPlace, evaluation_values
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.deletions import hide_evaluations
 from flagstaff.projects import sdk_keys_store
+from flagstaff.projects.record_origins import Origin, Origins
 from tests.support.builders import make_sdk_key, store_environment
 from tests.support.history import START, make_batch, make_layout, make_record, read, write
 from tests.support.postgres import PostgresServer

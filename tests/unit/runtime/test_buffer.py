@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.evaluation.history.origins import Origin, Origins
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.history.buffer import BATCH_GROUPS, Buffer
+from flagstaff.projects.record_origins import Origin, Origins
 from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
 from flagstaff.serving.callers import SdkProtocol
 from tests.support.builders import make_environment

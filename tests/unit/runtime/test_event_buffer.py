@@ -10,6 +10,7 @@ from flagstaff.history.event_files import EventForm
 from flagstaff.history.spool import Spool
 from flagstaff.metrics.event_buffer import BATCH_EVENTS, WAITING_MAX, EventBuffer
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
+from flagstaff.projects.record_origins import Origin, Origins
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.values.errors import Error
 
@@ -59,6 +60,36 @@ def test_events_of_pages_are_kept_apart_from_those_of_servers() -> None:
         record(buffer, 2, kind=kind)
     found = [(group.kind, len(group.rows)) for batch in buffer.take() for group in batch.groups]
     assert found == [(KeyKind.SERVER, 4), (KeyKind.BROWSER, 2)]
+
+
+def test_events_keep_the_keys_they_were_sent_with_which_a_batch_has_once() -> None:
+    buffer, keys = EventBuffer(instance="first"), [UUID(int=2), None, UUID(int=3)]
+    for place in (0, 1, 0, 2):
+        rows = [EventRow("errors", "ada", 7, None, None)] * (BATCH_EVENTS // 2)
+        buffer.record(ENVIRONMENT, rows, {}, KeyKind.SERVER, keys[place])
+    found = [group.origins for batch in buffer.take() for group in batch.groups]
+    assert [[origins.at(offset).key_id for offset in (0, 4_999, 5_000, 9_999)] for origins in found] == [
+        [keys[0], keys[0], None, None],
+        [keys[0], keys[0], keys[2], keys[2]],
+    ]
+    assert {each for origins in found for each in origins.known} == {
+        Origin(None, key_id, "events", "first") for key_id in keys
+    }
+    record(buffer, 2)
+    (batch,) = buffer.take()
+    assert batch.groups[0].origins == Origins([Origin(None, None, "events", "first")])
+
+
+def test_a_batch_of_a_release_that_knew_no_origins_is_read_and_one_with_those_of_other_events_is_not() -> None:
+    buffer = EventBuffer()
+    for key_id in (None, UUID(int=2)):
+        buffer.record(ENVIRONMENT, [EventRow("errors", "ada", 7, None, None)], {}, KeyKind.SERVER, key_id)
+    content = msgspec.msgpack.decode(EventForm().encode(buffer.take()[0])[1:])
+    content["groups"][0]["origins"]["places"].append(0)
+    with pytest.raises(ValueError, match="the origins do not fit"):
+        EventForm().decode(b"\x01" + msgspec.msgpack.encode(content))
+    del content["groups"][0]["origins"]
+    assert EventForm().decode(b"\x01" + msgspec.msgpack.encode(content)).groups[0].origins is None
 
 
 def test_a_batch_of_a_release_that_knew_no_kinds_of_keys_is_read_and_the_other_way_round() -> None:

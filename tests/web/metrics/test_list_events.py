@@ -6,12 +6,14 @@ from uuid import UUID
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.assembly.cluster import instance_name
 from flagstaff.database import tables
 from flagstaff.history.store import followed_events
 from flagstaff.history.store.events import write_events
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow, unit_of
 from tests.support.api import Caller, Json, environment_path, field_errors
-from tests.support.releases import send_events
+from tests.support.releases import create_metric, send_events, until_stored
+from tests.support.sdk_keys import create_key, keys_path
 
 AT = 1_795_168_800_000_000
 
@@ -102,10 +104,40 @@ async def test_what_an_application_sends_is_listed_for_its_user(
             await asyncio.sleep(0.01)
     (of_ada,) = (await listed(ada, environment, user_id="ada"))["items"]
     del of_ada["id"], of_ada["occurred_at"]
-    assert of_ada == {"metric": "amount", "identifier": "ada", "attribute": None, "key_kind": "server", "value": 2.5}
+    assert of_ada == {
+        "metric": "amount", "identifier": "ada", "attribute": None, "key_kind": "server", "key_id": None,
+        "key_name": None, "protocol": "events", "instance": instance_name(flagstaff.foundation.settings), "value": 2.5,
+    }  # fmt: skip
     (of_bob,) = (await listed(ada, environment, user_email="BOB@X.Y", user_id="bob"))["items"]
     assert (of_bob["identifier"], repr(of_bob["value"])) == ("bob@x.y", "1")
     assert (await listed(ada, environment, user_id="eve"))["items"] == []
+
+
+@pytest.mark.both_databases
+async def test_an_event_names_its_key_until_that_is_revoked(
+    ada: Caller, project: Json, environment: Json, flagstaff: Flagstaff
+) -> None:
+    await create_metric(ada, project)
+    keys = [
+        await create_key(ada, project, name=name, kind=kind) for name, kind in (("Shop", "server"), ("Page", "browser"))
+    ]
+    for key in keys:
+        await send_events(ada, key["key"], {"metric": "errors", "user_id": key["name"]})
+    await until_stored(flagstaff)
+    for names in (["Shop", "Page"], [None, "Page"]):
+        found = {each["identifier"]: each for each in (await listed(ada, environment))["items"]}
+        shown = [(found[key["name"]]["key_id"], found[key["name"]]["key_name"]) for key in keys]
+        assert shown == [(key["id"], name) for key, name in zip(keys, names, strict=True)]
+        assert [found[key["name"]]["key_kind"] for key in keys] == ["server", "browser"]
+        await ada.delete(f"{keys_path(project)}/{keys[0]['id']}")
+
+
+async def test_events_of_an_earlier_release_say_nothing_of_their_key(
+    ada: Caller, environment: Json, flagstaff: Flagstaff
+) -> None:
+    await store(flagstaff, environment, 1, event("ada"))
+    (found,) = (await listed(ada, environment))["items"]
+    assert {found[name] for name in ("key_kind", "key_id", "key_name", "protocol", "instance")} == {None}
 
 
 @pytest.mark.both_databases

@@ -12,6 +12,7 @@ from tests.support.clock import Clock
 from tests.support.history import make_batch, make_layout, nanoseconds
 from tests.support.members import join
 from tests.support.releases import create_metric, send_events, until_stored
+from tests.support.sdk_keys import create_key
 
 SUBJECT = {"user_id": "grace", "user_email": "Grace@Navy.example"}
 
@@ -54,7 +55,9 @@ async def test_the_document_has_all_of_the_user_and_nothing_of_others(
     for context in contexts:
         assert (await ada.evaluate(project["sdk_key"], context=context)).status_code == 200
     events = [{"metric": "errors", "user_id": "grace"}, {"metric": "errors", "user_email": "grace@navy.example"}]
-    await send_events(ada, project["sdk_key"], *events, {"metric": "errors", "user_id": "ada"})
+    key = await create_key(ada, project, name="Shop")
+    await send_events(ada, project["sdk_key"], events[0], {"metric": "errors", "user_id": "ada"})
+    await send_events(ada, key["key"], events[1])
     await until_stored(flagstaff)
     answer = await ada.post(path, json=SUBJECT)
     assert answer.headers["content-disposition"] == 'attachment; filename="user-data.json"'
@@ -66,7 +69,10 @@ async def test_the_document_has_all_of_the_user_and_nothing_of_others(
     assert [each["user_id"] for each in production["evaluations"]] == ["grace", "grace", None]
     assert [each["user_email"] for each in production["evaluations"]].count(None) == 1
     assert all(each["flags"][flag["key"]]["enabled"] for each in production["evaluations"])
-    assert sorted(each["user"] for each in production["events"]) == ["grace", "grace@navy.example"]
+    named = {each["user"]: (each["key_kind"], each["key_id"], each["key_name"]) for each in production["events"]}
+    assert named == {"grace": ("server", None, None), "grace@navy.example": ("server", key["id"], "Shop")}
+    assert {each["protocol"] for each in production["events"]} == {"events"}
+    assert all(each["instance"] for each in production["events"])
     assert (staging["evaluations"], staging["events"], staging["releases"]) == ([], [], [])
 
 

@@ -45,7 +45,7 @@ export function EventList({ path, person = {} }: Props) {
           <Text size="sm">{texts.eventsNotYet}</Text>
         ) : (
           <ol className={classes.list}>
-            {items.map(({ id, metric: key, occurred_at: at, key_kind: kind, value }) => {
+            {items.map(({ id, metric: key, occurred_at: at, key_kind: kind, key_name: keyName, value }) => {
               const metric = metrics.find((each) => each.key === key);
               return (
                 <li key={id} className={classes.row}>
@@ -63,6 +63,12 @@ export function EventList({ path, person = {} }: Props) {
                   <small>
                     <time dateTime={at}>{inFull(at)}</time>
                     {kind !== null && ` · ${texts.eventKeys[kind]}`}
+                    {keyName !== null && (
+                      <>
+                        {" "}
+                        <Given text={keyName} />
+                      </>
+                    )}
                   </small>
                 </li>
               );

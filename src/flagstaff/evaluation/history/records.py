@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Decision, FoundFlag, Layout, freeing
-from flagstaff.evaluation.history.origins import Origin, Origins, joined_origins
 from flagstaff.evaluation.targets import CURRENT_TIME, RESERVED
+from flagstaff.projects.record_origins import Origin, Origins, joined_origins
 from flagstaff.values.lists import emptying
 
 BATCH_IDS = 1 << 61

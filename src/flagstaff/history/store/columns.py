@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 from flagstaff.evaluation.history.layout import Layout
-from flagstaff.evaluation.history.origins import Origin, Origins, joined_origins, origins_of_texts
 from flagstaff.evaluation.history.records import RecordGroup
+from flagstaff.projects.record_origins import Origin, Origins, joined_origins, origins_of_texts
 from flagstaff.projects.sdk_keys import KeyKind
 
 VERSIONS = (1, 2, 3, 4)

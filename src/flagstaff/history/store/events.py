@@ -16,6 +16,7 @@ from flagstaff.history.store import event_segments
 from flagstaff.history.store.batches import find_new_batches, lock_environments
 from flagstaff.history.store.erased_users import find_erased_users
 from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup, EventRow
+from flagstaff.projects.record_origins import Origins, joined_origins
 from flagstaff.projects.sdk_keys import KeyKind
 
 _MICROSECONDS_A_DAY = 86_400 * 10**6
@@ -49,11 +50,14 @@ async def write_events(connection: AsyncConnection, *batches: EventBatch, digest
     """
     new = await find_new_batches(connection, {batch.id: batch.at for batch in batches})
     rows: defaultdict[tuple[UUID, int, KeyKind | None], list[EventRow]] = defaultdict(list)
+    origins: defaultdict[tuple[UUID, int, KeyKind | None], list[tuple[Origins | None, int]]] = defaultdict(list)
     unknown: list[tuple[EventGroup, datetime]] = []
     for batch in {batch.id: batch for batch in batches}.values():  # one can be in two files
         if batch.id in new:
             for group in batch.groups:
-                rows[group.environment_id, batch.at // _MICROSECONDS_A_DAY, group.kind] += group.rows
+                place = group.environment_id, batch.at // _MICROSECONDS_A_DAY, group.kind
+                rows[place] += group.rows
+                origins[place].append((group.origins, len(group.rows)))
                 unknown += [(group, tables.moment(batch.at))] if group.unknown else []
     with_rows = {place: some for place, some in rows.items() if some}
     numbers = await lock_environments(connection, {environment_id for environment_id, *_ in with_rows})
@@ -62,36 +66,42 @@ async def write_events(connection: AsyncConnection, *batches: EventBatch, digest
         erased = await find_erased_users(connection, numbers, oldest)
         for place in [each for each in with_rows if each[0] in erased]:
             with_rows[place] = digests.events_without_erased(with_rows[place], erased[place[0]])
-    for (environment_id, day, kind), some in with_rows.items():
-        await _write_rows(connection, numbers[environment_id], some, day, kind)
+    for place, some in with_rows.items():
+        environment_id, day, kind = place
+        await _write_rows(connection, numbers[environment_id], some, joined_origins(origins[place]), day, kind)
     for group, at in unknown:
         await _count_unknown(connection, group, at)
     return new
 
 
 async def _write_rows(
-    connection: AsyncConnection, number: int, rows: Sequence[EventRow], day: int, kind: KeyKind | None
+    connection: AsyncConnection,
+    number: int,
+    rows: Sequence[EventRow],
+    origins: Origins | None,
+    day: int,
+    kind: KeyKind | None,
 ) -> None:
     if any(row.digest for row in rows):
-        rows = await _without_repetitions(connection, number, rows, day)
-    await event_segments.add_events(connection, number, rows, kind)
+        kept = await _find_new(connection, number, rows, day)
+        rows = [rows[offset] for offset in kept]
+        origins = origins and origins.only(kept)
+    await event_segments.add_events(connection, number, rows, kind, origins)
 
 
-async def _without_repetitions(
-    connection: AsyncConnection, number: int, rows: Sequence[EventRow], day: int
-) -> list[EventRow]:
-    """The rows of events whose ids were not stored before. An event may have several rows, one for each unit."""
+async def _find_new(connection: AsyncConnection, number: int, rows: Sequence[EventRow], day: int) -> list[int]:
+    """The offsets of the events whose ids were not stored before. An event may have several rows, one for each unit."""
     digests = sorted({row.digest for row in rows if row.digest})
     statement = _add_ids_on_postgresql if connection.dialect.name == "postgresql" else _add_ids_on_sqlite
     added = await connection.execute(statement, {"environment": number, "day": day, "rows": _encode(digests).decode()})
     new = set(added.scalars())
     kept, seen = [], set[tuple[str, str]]()
-    for row in rows:
+    for offset, row in enumerate(rows):
         if row.digest is not None:
             if row.digest not in new or (row.digest, row.unit) in seen:
                 continue
             seen.add((row.digest, row.unit))
-        kept.append(row)
+        kept.append(offset)
     return kept
 
 

@@ -19,7 +19,7 @@ from flagstaff.concurrency.pacing import Turns
 from flagstaff.database import tables
 from flagstaff.database.tables import microseconds, moment
 from flagstaff.history.store.columns import UnknownVersionError
-from flagstaff.history.store.event_segments import kind_of, require_version, unpack
+from flagstaff.history.store.event_segments import kind_of, origins_of, require_version, unpack
 from flagstaff.history.store.following import Position
 from flagstaff.history.store.ids import evaluation_id
 from flagstaff.metrics.events import EventFilter, EventPlace, RecordedEvent
@@ -38,7 +38,13 @@ log = structlog.get_logger(__name__)
 
 _segments = tables.event_segments.c
 _select = sa.select(
-    _segments.id, _segments.version, _segments.content, _segments.size, _segments.last_at, _segments.key_kind
+    _segments.id,
+    _segments.version,
+    _segments.content,
+    _segments.size,
+    _segments.last_at,
+    _segments.key_kind,
+    _segments.origins,
 ).where(_segments.environment == sa.bindparam("environment"))
 _after = _select.where(_segments.id > sa.bindparam("after"), _segments.id <= sa.bindparam("last")).order_by(
     _segments.id
@@ -150,9 +156,20 @@ def _events(row: Any, wanted: EventFilter) -> list[RecordedEvent] | None:
     """The events of a segment that match, in their order; None if it is damaged. Raises Error CONFLICT."""
     if wanted.since is not None and row.last_at < microseconds(wanted.since):
         return []
+    units, wanted_metric = wanted.units, wanted.metric
+    first = 0 if wanted.since is None else microseconds(wanted.since)
+    end = None if wanted.until is None else microseconds(wanted.until)
     try:
         require_version(row.version)
-        fields = unpack(row.content)
+        found = [
+            (offset, *fields)
+            for offset, fields in enumerate(unpack(row.content))
+            if (units is None or fields[1] in units)
+            and wanted_metric in (None, fields[0])
+            and fields[2] >= first
+            and (end is None or fields[2] < end)
+        ]
+        origins = origins_of(row) if found else None
     except UnknownVersionError as error:
         raise Error(
             Code.CONFLICT,
@@ -162,16 +179,17 @@ def _events(row: Any, wanted: EventFilter) -> list[RecordedEvent] | None:
     except ValueError as error:
         log.error("history_row_damaged", table=tables.event_segments.name, id=row.id, error=str(error))  # noqa: TRY400
         return None
-    units, wanted_metric, kind = wanted.units, wanted.metric, kind_of(row)
-    first = 0 if wanted.since is None else microseconds(wanted.since)
-    end = None if wanted.until is None else microseconds(wanted.until)
+    kind = kind_of(row)
     return [
         RecordedEvent(
-            UUID(bytes=evaluation_id((at, row.id, offset))), (row.id, offset), metric, unit, moment(at), value, kind
+            UUID(bytes=evaluation_id((at, row.id, offset))),
+            (row.id, offset),
+            metric,
+            unit,
+            moment(at),
+            value,
+            kind,
+            None if origins is None else origins.at(offset),
         )
-        for offset, (metric, unit, at, value) in enumerate(fields)
-        if (units is None or unit in units)
-        and wanted_metric in (None, metric)
-        and at >= first
-        and (end is None or at < end)
+        for offset, metric, unit, at, value in found
     ]

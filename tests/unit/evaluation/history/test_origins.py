@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.evaluation.history.origins import Origin, Origins, joined_origins, origins_of_texts
+from flagstaff.projects.record_origins import Origin, Origins, joined_origins, origins_of_texts
 from flagstaff.projects.sdk_keys import KeyKind
 
 KEYS = [None, uuid4(), uuid4()]
@@ -14,7 +14,7 @@ Known = tuple[Origin | None, KeyKind | None]
 origins = st.just((None, None)) | st.tuples(
     st.builds(
         Origin,
-        st.integers(0, 2**63),
+        st.integers(0, 2**63) | st.none(),
         st.sampled_from(KEYS),
         st.sampled_from(["evaluate", "ofrep"]),
         st.text(max_size=3),

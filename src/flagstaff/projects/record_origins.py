@@ -1,11 +1,11 @@
-"""The origins of recorded evaluations: the revision of the flags, the SDK key, the protocol and the instance.
+"""The origins of recorded evaluations and events: the revision of the flags, the SDK key, the protocol, the instance.
 
-The kind of the key is kept as well, because the key may be revoked before anybody reads the evaluation.
+The kind of the key is kept as well, because the key may be revoked before anybody reads the record.
 
-Most evaluations of a batch share all of these, so each combination is kept once, with a place for each evaluation.
+Most records of a batch share all of these, so each combination is kept once, with a place for each record.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
@@ -16,20 +16,28 @@ _FIELDS = 4
 
 
 class Origin(NamedTuple):
-    """The origin of an evaluation. `key_id` is None for the project's own key; `instance` is the instance's name."""
+    """The origin of a record. `key_id` is None for the project's own key; `instance` is the instance's name.
 
-    revision: int
+    Events have no revision.
+    """
+
+    revision: int | None
     key_id: UUID | None
     protocol: str
     instance: str
 
+    def key_name(self, names: Mapping[UUID, str]) -> str | None:
+        """The name of the key, of those that exist; None for the project's own key."""
+        return None if self.key_id is None else names.get(self.key_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """The origins of successive evaluations; None where an older release has recorded none.
+    """The origins of successive records; None where an older release has recorded none.
 
-    `places` has the place of each evaluation's origin among the known ones; it is empty if all have the first. `kinds`
-    has the kind of the key of each known one; an older release has recorded none.
+    `places` has the place of each record's origin among the known ones; it is empty if all have the first. `kinds` has
+    the kind of the key of each known one; an older release has recorded none. Batches of events are of one kind, which
+    is kept with the batch.
     """
 
     known: Sequence[Origin | None]
@@ -37,16 +45,22 @@ class Origins:
     kinds: Sequence[KeyKind | None] = ()
 
     def at(self, offset: int) -> Origin | None:
-        """The origin of one evaluation."""
+        """The origin of one record."""
         return self.known[self.places[offset] if self.places else 0]
 
     def kind_at(self, offset: int) -> KeyKind | None:
-        """The kind of the key of one evaluation; None if an older release has recorded it."""
+        """The kind of the key of one record; None if an older release has recorded it."""
         return self.kinds[self.places[offset] if self.places else 0] if self.kinds else None
 
     def part(self, part: slice) -> "Origins":
-        """The origins of some of the evaluations."""
-        places = self.places[part]
+        """The origins of some successive records."""
+        return self._of_places(self.places[part])
+
+    def only(self, offsets: Sequence[int]) -> "Origins":
+        """The origins of some of the records."""
+        return self._of_places([self.places[offset] for offset in offsets] if self.places else ())
+
+    def _of_places(self, places: Sequence[int]) -> "Origins":
         used = {place: number for number, place in enumerate(dict.fromkeys(places))}
         known, kinds = self.known, self.kinds
         if used:
@@ -58,7 +72,7 @@ class Origins:
         if len(self.kinds) not in (0, len(self.known)):
             raise ValueError("the kinds of keys do not fit the origins")
         if not self.known or len(self.places) not in (0, size) or not set(self.places) <= set(range(len(self.known))):
-            raise ValueError("the origins do not fit the evaluations")
+            raise ValueError("the origins do not fit the records")
 
     def texts(self) -> list[str | None]:
         """The known origins as texts, four for each."""
@@ -93,10 +107,12 @@ def _texts(origin: Origin | None) -> Iterable[str | None]:
     if origin is None:
         return (None,) * _FIELDS
     key_id = None if origin.key_id is None else str(origin.key_id)
-    return str(origin.revision), key_id, origin.protocol, origin.instance
+    revision = None if origin.revision is None else str(origin.revision)
+    return revision, key_id, origin.protocol, origin.instance
 
 
 def _origin(revision: str | None, key_id: str | None, protocol: str | None, instance: str | None) -> Origin | None:
-    if revision is None or protocol is None or instance is None:
+    if protocol is None or instance is None:
         return None
-    return Origin(int(revision), None if key_id is None else UUID(key_id), protocol, instance)
+    number = None if revision is None else int(revision)
+    return Origin(number, None if key_id is None else UUID(key_id), protocol, instance)
