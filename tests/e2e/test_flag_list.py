@@ -12,6 +12,7 @@ from tests.e2e.accessibility import AXE, check_in_both_schemes, stays_within
 from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page, load_all
 from tests.support.api import Json, flag_path
 from tests.support.builders import make_environment, make_flag, store_all
+from tests.support.releases import create_release
 from tests.support.stores import Store
 
 MIDDLES = """(elements) => elements.map((element) => {
@@ -296,6 +297,29 @@ async def test_the_filters_are_one_row_below_the_search_on_a_phone_and_fold(ada:
     await ada.press("Clear filters")
     await expect(names(page)).to_have_count(3)
     await expect(page.get_by_label("Audience")).to_have_count(0)
+
+
+# The widths of the cells of names, and whether something in a row covers what stands beside it.
+CELLS = """() => [...document.querySelectorAll("[role=row]:not([aria-rowindex='1'])")].map((row) => {
+  const cells = [...row.querySelectorAll(":scope > [role=cell]")].filter((cell) => cell.offsetParent !== null);
+  const name = cells[2].getBoundingClientRect();
+  const shown = [...cells[2].querySelectorAll("a, code, button")].filter((each) => !each.closest("ul")); // tags are cut
+  const ends = shown.map((each) => each.getBoundingClientRect().right);
+  return [Math.floor(name.width), Math.max(...ends) <= name.right + 1];
+})"""
+
+
+async def test_a_flags_name_has_240_pixels_in_a_window_of_any_width(ada: Person, environment: Json) -> None:
+    page, name = ada.page, "A flag with a name that is as long as people make them when a ticket's title is copied"
+    flag = await ada.api.create_flag(environment, name=name, key="a" * 100, tags=["checkout", "payments"])
+    await create_release(ada.api, flag, {"after_seconds": 3600, "changes": {"rollout_percentage": 25}})
+    await page.goto(environment_page(environment))
+    await expect(page.get_by_role("row").get_by_role("link", name=f"{name}: ")).to_have_count(1)  # the release
+    for width in (769, 834, 960, 961, 1024, 1100, 1150, 1280, 1440):
+        await page.set_viewport_size({"width": width, "height": 800})
+        cells = await page.evaluate(CELLS)
+        assert all(pixels >= 240 and is_inside for pixels, is_inside in cells), (width, cells)
+        await stays_within(ada)
 
 
 async def test_fourteen_flags_are_seen_without_scrolling(ada: Person, sqlite: Store) -> None:

@@ -37,7 +37,7 @@ async def test_rules_move_by_priority_are_switched_off_edited_and_deleted(ada: P
     assert values == ["first", "third", "second"]
 
     await page.get_by_role("switch", name="Rule: If the user id is first").click()
-    await expect(rules.first).to_contain_text("(disabled)")
+    await expect(rules.first).to_contain_text("Rule off:")
     await page.get_by_role("button", name="Actions for: If the user id is first").click()
     await page.get_by_role("menuitem", name="Edit").click()
     await page.get_by_role("dialog").get_by_label("Value").fill("Ada")

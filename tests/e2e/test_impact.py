@@ -73,9 +73,7 @@ async def test_users_whose_attributes_were_not_recorded_are_counted_apart(ada: P
     await dialog.get_by_label("Match by").select_option("attributes")
     await dialog.get_by_label("Attribute").fill("plan")
     await dialog.get_by_label("Values").fill("pro")
-    await expect(dialog).to_contain_text(
-        "The result is not known for 3 of them, because their attributes were not recorded."
-    )
+    await expect(dialog).to_contain_text("Unknown: plan was not recorded for any of 3 users seen in the last 24 hours.")
 
 
 async def test_a_change_to_variants_or_prerequisites_is_counted(ada: Person, environment: Json) -> None:

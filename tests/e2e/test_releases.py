@@ -74,7 +74,7 @@ async def test_a_release_is_followed_from_its_first_step_to_the_guard_that_stops
     failed = release(ada).get_by_role("region", name="Checkout failed", exact=True)
     await expect(failed).to_contain_text(f"3 of {len(with_flag)} users")
     await expect(failed).to_contain_text("There is no evidence that the flag makes it worse.")
-    await expect(failed).to_contain_text("Threshold 40: turns the flag off")
+    await expect(failed).to_contain_text("At 40 it turns the flag off")
     await expect(release(ada).get_by_role("region", name="Latency", exact=True)).to_contain_text("121 ms")
     await check_in_both_schemes(ada, "a running release")
 

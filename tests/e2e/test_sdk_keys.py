@@ -115,7 +115,7 @@ async def test_a_key_is_rotated_while_its_use_is_watched_and_then_revoked(ada: P
     await expect(dialog.get_by_label("Expiry")).to_have_value("90")
     await dialog.get_by_role("textbox", name="Name").fill("Checkout, new")
     await dialog.get_by_role("button", name="Create the new key").press("Enter")
-    await expect(dialog).to_contain_text(f"Put it in the place of the key that ends in {old['hint']}")
+    await expect(dialog).to_contain_text(f"Replace the key ending in {old['hint']} with it")
     new = await dialog.get_by_role("region", name="The new SDK key").inner_text()
     await dialog.get_by_role("button", name="I have stored the new key").press("Enter")
     dialog = page.get_by_role("dialog", name="Move applications from Checkout")

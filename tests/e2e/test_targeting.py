@@ -278,9 +278,9 @@ async def test_a_rule_is_placed_among_the_others_in_its_form(ada: Person) -> Non
     first, second = [await ada.api.create_rule(flag, rule_value=value) for value in ("ada", "bob")]
     dialog = await start_rule(ada, flag, "user_id")
     await dialog.get_by_role("textbox").first.fill("eve")
-    checked = dialog.get_by_label("Checked", exact=True)
-    await expect(checked.locator("option")).to_have_text(["First", re.compile("^After: .* bob$")])
-    await checked.select_option("First")
+    checked = dialog.get_by_label("Position", exact=True)
+    await expect(checked.locator("option")).to_have_text(["first", re.compile("^after: .* bob$")])
+    await checked.select_option("first")
     await dialog.get_by_role("button", name="Add rule").click()
     await expect(dialog).to_have_count(0)
     rules = (await ada.api.get(f"{flag_path(flag)}/rules")).json()

@@ -5670,6 +5670,8 @@ export interface components {
             variant_changed: number;
             /** @description Those whose result is not known: the history has not stored an attribute that the flag uses before or after the change. */
             without_attributes: number;
+            /** @description At most 10 of the attributes that were not stored, those of most users first. */
+            unknown_attributes: components["schemas"]["UnknownAttributeOut"][];
             /** @description Whether the whole day was examined. Large histories are examined only in part. */
             complete: boolean;
         };
@@ -7852,6 +7854,11 @@ export interface components {
             recovery_codes_left: number;
             /** @description Whether the account meets the requirement of a second factor: it has one, or can be opened only at its provider. */
             meets_demand: boolean;
+        };
+        /** @description An attribute that the history has not stored for some users. */
+        UnknownAttributeOut: {
+            name: string;
+            users: number;
         };
         /** @description A key that events of an environment named. */
         UnknownMetricOut: {

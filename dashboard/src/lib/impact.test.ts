@@ -10,6 +10,7 @@ const NOTHING = {
   turned_off: 0,
   variant_changed: 0,
   without_attributes: 0,
+  unknown_attributes: [],
   complete: true,
 };
 
@@ -30,7 +31,20 @@ it("says that nothing is known if no user was recorded", () => {
 });
 
 it("says what was not recorded and what was not examined", () => {
-  const words = impactInWords({ ...NOTHING, without_attributes: 25, complete: false });
-  expect(words).toContain("The result is not known for 25 of them, because their attributes were not recorded.");
+  const unknown = {
+    without_attributes: 25,
+    unknown_attributes: [
+      { name: "contry", users: 25 },
+      { name: "plan", users: 3 },
+    ],
+  };
+  const words = impactInWords({ ...NOTHING, ...unknown, changed: 35, turned_on: 35, complete: false });
+  expect(words).toContain(
+    "for at least 35 of 340 users seen in the last 24 hours: 35 turned on. For 25 nobody can say:",
+  );
+  expect(words).toContain("contry or plan was not recorded.");
   expect(words).toContain("were examined, because there are many.");
+  expect(impactInWords({ ...NOTHING, users: 25, ...unknown })).toBe(
+    "Unknown: contry or plan was not recorded for any of 25 users seen in the last 24 hours.",
+  );
 });

@@ -6,10 +6,15 @@ import { inFull } from "./time";
 
 export function impactInWords(impact: Impact): string {
   const { users, changed, without_attributes: unknown, complete } = impact;
+  const attributes = impact.unknown_attributes.map(({ name }) => name);
   const partly = complete ? "" : texts.partly(inFull(impact.from));
   if (users === 0) return [texts.unknown, partly].filter(Boolean).join(" ");
-  const sentences = [texts.changed(changed, users, effects(impact))];
-  if (unknown > 0) sentences.push(texts.withoutAttributes(unknown));
+  const sentences =
+    unknown === 0
+      ? [texts.changed(changed, users, effects(impact))]
+      : unknown === users
+        ? [texts.allUnknown(users, attributes)]
+        : [texts.atLeast(changed, users, effects(impact)), texts.someUnknown(unknown, attributes)];
   return [...sentences, partly].filter(Boolean).join(" ");
 }
 

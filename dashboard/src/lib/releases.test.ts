@@ -103,7 +103,7 @@ describe("what a step changes", () => {
 
   it("is said in words", () => {
     expect(changesInWords({ enabled: true, rollout_percentage: 25 }, [])).toBe("Turn on, 25% of users");
-    expect(changesInWords({ rollout_percentage: 0 }, [])).toBe("Everyone (rollout 0%)");
+    expect(changesInWords({ rollout_percentage: 0 }, [])).toBe("Everyone (no rollout)");
     const variants = [
       { key: "blue", weight: 1, value: true },
       { key: "green", weight: 2, value: false },

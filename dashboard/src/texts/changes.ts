@@ -64,6 +64,6 @@ export const changes = {
   releaseAtOnce: "immediately",
   releaseAfter: (span: string) => `${span} after the previous step`,
   releaseGuard: (metric: string, action: string) => `${metric}: ${action.replace("_", " ")}`,
-  everyone: "0% (everyone)",
+  everyone: "Everyone (no rollout)",
   fallthroughs: { rollout: "Rollout", off: "Off" } as Record<string, string>,
 };

@@ -27,7 +27,7 @@ export const overview = {
   noStale: "No flag is stale",
   staleUnknown: "Open the page to examine all flags",
   changes: "Last change",
-  noChanges: "None among the last 50 of the project",
+  noChanges: "No recent change",
   failed: "Could not be loaded",
   recent: "Recent changes",
   allChanges: "All changes",

@@ -45,7 +45,7 @@ export const sdkKeys = {
   changes: "Changes to SDK keys",
   ownHeading: "The project’s key",
   ownText:
-    "It works in every environment, but only for evaluate: OFREP and Unleash’s clients need a key of an environment. There is only one, so replacing it interrupts applications until they use the new one.",
+    "Works in every environment, only with POST /sdk/v1/evaluate. OFREP and Unleash’s clients need a key of an environment. Replacing it interrupts applications until they use the new one.",
   keyNotShown:
     "Your role does not allow you to see this key. This requires the permission keys:read in the whole project. An owner or an admin can give you a role that has it.",
   reveal: "Show the key",
@@ -67,8 +67,7 @@ export const rotation = {
   text: (kind: string, environment: string) =>
     `This creates a new key of the kind ${kind} for ${environment}. Both keys work until you revoke the old one, so applications are not interrupted.`,
   create: "Create the new key",
-  whereTo: (hint: string) =>
-    `Put it in the place of the key that ends in ${hint}, in every application that uses that.`,
+  whereTo: (hint: string) => `Replace the key ending in ${hint} with it in every application.`,
   next: "I have stored the new key",
   moveHeading: (name: string) => `Move applications from ${name}`,
   moveText:

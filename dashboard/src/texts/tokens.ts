@@ -24,8 +24,7 @@ export const tokens = {
     team: "Team",
   },
   environments: "Environments",
-  environmentsHint:
-    "Without a choice, the token works in all environments. Otherwise it changes nothing that concerns the whole project.",
+  environmentsHint: "No environment chosen: works in all. If you choose some, it cannot change project-wide things.",
   everywhere: "In all environments",
   nowhere: "In no environment that still exists",
   inSomeEnvironments: (count: number) => (count === 1 ? "Only in one environment" : `Only in ${count} environments`),

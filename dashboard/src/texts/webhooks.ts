@@ -64,7 +64,7 @@ export const webhooks = {
   allStates: "All deliveries",
   body: "Message",
   noBody: "What the message was about has been deleted.",
-  preview: "What would have been sent",
+  preview: "Preview",
   wouldBeSent: (count: number, changes: number) => {
     const of = `the last day's ${changes.toLocaleString("en")} changes`;
     return count === 1 ? `1 message about ${of}.` : `${count.toLocaleString("en")} messages about ${of}.`;

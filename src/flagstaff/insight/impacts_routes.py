@@ -18,7 +18,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.insight.draft_schemas import FlagDraft, read_draft
-from flagstaff.insight.impacts_service import Impacts
+from flagstaff.insight.impacts_service import ATTRIBUTES_MAX, Impacts
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
 
@@ -29,6 +29,13 @@ class PreviewImpact(Body):
     """The draft to preview."""
 
     flag: Annotated[FlagDraft, Field(description="The flag as it would be, with all of its rules.")]
+
+
+class UnknownAttributeOut(ResponseModel):
+    """An attribute that the history has not stored for some users."""
+
+    name: str
+    users: int
 
 
 class ImpactOut(ResponseModel):
@@ -44,6 +51,9 @@ class ImpactOut(ResponseModel):
     without_attributes: int = Field(
         description="Those whose result is not known: the history has not stored an attribute that the flag "
         "uses before or after the change."
+    )
+    unknown_attributes: list[UnknownAttributeOut] = Field(
+        description=f"At most {ATTRIBUTES_MAX} of the attributes that were not stored, those of most users first."
     )
     complete: bool = Field(description="Whether the whole day was examined. Large histories are examined only in part.")
 
@@ -70,6 +80,7 @@ async def preview_impact(path: FlagIds, body: PreviewImpact, actor: CurrentActor
             "turned_off": impact.turned_off,
             "variant_changed": impact.variant_changed,
             "without_attributes": impact.without_attributes,
+            "unknown_attributes": [{"name": name, "users": users} for name, users in impact.unknown],
             "complete": impact.complete,
         }
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -24,6 +24,8 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.values.keys import require_same_key
 
 PERIOD = timedelta(days=1)
+ATTRIBUTES_MAX = 10
+"""The attributes that were not kept, of which the names are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Impact:
     """The effect of the draft on the users of evaluations from `since` to `until`, each as in the newest evaluation.
 
     `users` are all of them. For those `without_attributes` nothing is known, because the history has not kept an
-    attribute that the flag looks at. Unless it is `complete`, `since` is later than a day ago.
+    attribute that the flag looks at: `unknown` has these, at most 10, with the number of their users. Unless it is `complete`, `since` is later than a day ago.
     """
 
     since: datetime
@@ -49,6 +51,7 @@ class Impact:
     turned_off: int = 0
     variant_changed: int = 0
     without_attributes: int = 0
+    unknown: Sequence[tuple[str, int]] = ()
     complete: bool = True
 
     @property
@@ -92,6 +95,7 @@ class Impacts:
         until = self.now()
         since, examined_since = until - PERIOD, until - PERIOD
         effects: dict[str, Effect] = {}
+        unknown: dict[str, Sequence[str]] = {}
         stop_at, turns = perf_counter() + self.bounds.seconds, Turns()
         async with self.database.read_history() as connection:
             number = await find_environment_number(connection, environment_id)
@@ -100,11 +104,13 @@ class Impacts:
                     async for stretch in stretches:
                         for user, evaluation in stretch.evaluations:
                             effects[user] = comparison.effect(evaluation)
+                            unknown[user] = comparison.unknown_in(evaluation)
                             await turns.give()
                         if len(effects) >= self.bounds.users or perf_counter() >= stop_at:
                             examined_since = stretch.since
                             break
         counts = Counter(effects.values())
+        names = Counter(name for each in unknown.values() for name in each[:ATTRIBUTES_MAX])
         return Impact(
             since=examined_since,
             until=until,
@@ -113,5 +119,6 @@ class Impacts:
             turned_off=counts[Effect.TURNED_OFF],
             variant_changed=counts[Effect.VARIANT_CHANGED],
             without_attributes=counts[Effect.UNKNOWN],
+            unknown=names.most_common(ATTRIBUTES_MAX),
             complete=examined_since == since,
         )

@@ -20,6 +20,7 @@ NOBODY = {
     "turned_off": 0,
     "variant_changed": 0,
     "without_attributes": 0,
+    "unknown_attributes": [],
     "complete": True,
 }
 ATTRIBUTES: Json = {"rule_type": "attributes", "rule_value": None}
@@ -155,7 +156,13 @@ async def test_users_whose_attributes_were_not_kept_are_counted_apart(
     contexts = [{"user_id": name, "custom_attributes": {"plan": "gold"}} for name in ("ada", "eve")]
     await evaluate(flagstaff, client, project, *contexts)
     gold = {**ATTRIBUTES, "conditions": [{"attribute": "plan", "operator": "in", "values": ["gold"]}]}
-    assert await preview(ada, flag, rules=[gold]) == {**NOBODY, "users": 2, "without_attributes": 2}
+    unknown = [{"name": "plan", "users": 2}]
+    assert await preview(ada, flag, rules=[gold]) == {
+        **NOBODY,
+        "users": 2,
+        "without_attributes": 2,
+        "unknown_attributes": unknown,
+    }
 
     await ada.create_rule(flag, **gold, enabled=True, rollout_percentage=1)
     await evaluate(flagstaff, client, project, contexts[0])
@@ -165,6 +172,7 @@ async def test_users_whose_attributes_were_not_kept_are_counted_apart(
         "changed": 1,
         "turned_on": 1,
         "without_attributes": 1,
+        "unknown_attributes": [{"name": "plan", "users": 1}],
     }
 
 

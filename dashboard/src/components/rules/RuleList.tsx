@@ -1,28 +1,43 @@
 /** The flag's audience: its rules as sentences in their order, and the rollout for everyone else. */
 
-import { VisuallyHidden } from "@mantine/core";
-import { useRef, useState } from "react";
+import { TextInput, VisuallyHidden } from "@mantine/core";
+import { useDeferredValue, useRef, useState } from "react";
 import type { Rule } from "../../api/client";
-import { useReorderRules } from "../../api/rules";
+import { useDeleteRule, useReorderRules } from "../../api/rules";
+import { ruleInWords } from "../../lib/audience";
 import { notifyRefused } from "../../lib/notify";
 import { reorder } from "./priorities";
 import { draftOfRule, type FlagPlace } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/hooks/useDialog";
+import { useRowDialog } from "../../lib/hooks/useRowDialog";
 import { t } from "../../texts";
 import { GuardedButton } from "../shared/GuardedButton";
-import { IconPlus } from "../shared/icons";
+import { IconPlus, IconSearch } from "../shared/icons";
+import { lateDialog } from "../shared/lateDialog";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { Rollout } from "./Rollout";
 import { RuleDialog } from "./RuleDialog";
 import classes from "./RuleList.module.css";
 import { RuleRow } from "./RuleRow";
 import { SectionHeading } from "../shared/SectionHeading";
+import { WindowedList } from "../shared/WindowedList";
+
+const ConfirmDialog = lateDialog(() => import("../shared/ConfirmDialog").then((module) => module.ConfirmDialog));
+
+/** The rules from which on they can be searched. */
+const SEARCHED_FROM = 10;
+const USUAL_HEIGHT = 53;
 
 export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: readonly Rule[] | undefined }) {
   const addition = useDialog(draftOfRule(path));
+  const editing = useRowDialog(rules, (rule) => draftOfRule(path, rule));
+  const deletion = useRowDialog(rules);
   const add = useRef<HTMLButtonElement>(null);
   const [moved, setMoved] = useState("");
+  const [typed, setTyped] = useState("");
+  const sought = useDeferredValue(typed.trim().toLowerCase());
   const { mutate } = useReorderRules(path);
+  const { mutateAsync } = useDeleteRule(path);
   const move = (from: number, to: number) => {
     const before = rules ?? [];
     mutate(
@@ -33,6 +48,13 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
       },
     );
   };
+  const remove = async (tag: string | null) => {
+    if (deletion.row) await mutateAsync({ id: deletion.row.id, tag });
+    deletion.props.onClose();
+    add.current?.focus();
+  };
+  const placed = (rules ?? []).map((rule, position) => ({ rule, position }));
+  const shown = sought === "" ? placed : placed.filter(({ rule }) => ruleInWords(rule).toLowerCase().includes(sought));
   return (
     <section aria-label={t.rules.heading}>
       <SectionHeading
@@ -52,32 +74,66 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
           </GuardedButton>
         }
       />
+      {placed.length >= SEARCHED_FROM && (
+        <TextInput
+          mb="xs"
+          maw={320}
+          type="search"
+          aria-label={t.rules.search}
+          placeholder={t.rules.search}
+          leftSection={<IconSearch size={16} />}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      )}
       <div className={classes.rules} data-off={!flag.enabled || undefined}>
         {rules === undefined ? (
           <RowsSkeleton rows={2} height={48} />
         ) : (
-          rules.length > 0 && (
-            <ol className={classes.list}>
-              {rules.map((rule, index) => (
+          shown.length > 0 && (
+            <WindowedList rows={shown} height={USUAL_HEIGHT} keyOf={idOf}>
+              {({ rule, position }) => (
                 <RuleRow
-                  key={rule.id}
                   path={path}
                   flag={flag}
-                  rules={rules}
                   rule={rule}
-                  position={index}
+                  position={position}
                   count={rules.length}
                   onMove={move}
-                  onDeleted={() => add.current?.focus()}
+                  onEdit={editing.open}
+                  onDelete={deletion.open}
                 />
-              ))}
-            </ol>
+              )}
+            </WindowedList>
           )
         )}
+        {sought !== "" && shown.length === 0 && <p className={classes.nothing}>{t.rules.notFound}</p>}
         <Rollout path={path} flag={flag} rules={rules ?? []} />
       </div>
       <VisuallyHidden role="status">{moved}</VisuallyHidden>
+      <VisuallyHidden role="status">{sought !== "" && t.rules.found(shown.length, placed.length)}</VisuallyHidden>
       <RuleDialog path={path} flag={flag} rules={rules ?? []} {...addition.props} />
+      <RuleDialog
+        path={path}
+        flag={flag}
+        rules={rules ?? []}
+        {...(editing.row && { rule: editing.row })}
+        {...editing.props}
+      />
+      {deletion.row && (
+        <ConfirmDialog
+          key={deletion.row.id}
+          title={t.rules.deleteHeading}
+          consequence={`${ruleInWords(deletion.row)}. ${t.rules.deletion}`}
+          of={{ projectId: path.project_id, id: deletion.row.id, resource: deletion.row }}
+          onConfirm={remove}
+          {...deletion.props}
+        />
+      )}
     </section>
   );
+}
+
+function idOf({ rule }: { readonly rule: Rule }): string {
+  return rule.id;
 }

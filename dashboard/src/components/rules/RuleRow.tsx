@@ -2,41 +2,32 @@
 
 import { type MouseEvent, useLayoutEffect, useRef } from "react";
 import type { Flag, FlagPath, Rule } from "../../api/client";
-import { useDeleteRule, useSwitchRule } from "../../api/rules";
+import { useSwitchRule } from "../../api/rules";
 import { ruleInWords } from "../../lib/audience";
 import { ruleParts } from "../../lib/conditions";
 import { notifyRefused } from "../../lib/notify";
-import { draftOfRule } from "../../lib/flagPlace";
-import { useDialog } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
 import { Given } from "../shared/Given";
-import { lateDialog } from "../shared/lateDialog";
 import { EditMenu } from "../shared/EditMenu";
 import { IconButton } from "../shared/IconButton";
 import { IconArrowDown, IconArrowUp } from "../shared/icons";
 import { Parts } from "./Parts";
-import { RuleDialog } from "./RuleDialog";
 import classes from "./RuleList.module.css";
 import { StateSwitch } from "../flags/StateSwitch";
-
-const ConfirmDialog = lateDialog(() => import("../shared/ConfirmDialog").then((module) => module.ConfirmDialog));
 
 interface Props {
   readonly path: FlagPath;
   readonly flag: Flag;
-  readonly rules: readonly Rule[];
   readonly rule: Rule;
   readonly position: number;
   readonly count: number;
   readonly onMove: (from: number, to: number) => void;
-  readonly onDeleted: () => void;
+  readonly onEdit: (rule: Rule) => void;
+  readonly onDelete: (rule: Rule) => void;
 }
 
-export function RuleRow({ path, flag, rules, rule, position, count, onMove, onDeleted }: Props) {
-  const editing = useDialog(draftOfRule(path, rule));
-  const deletion = useDialog();
+export function RuleRow({ path, flag, rule, position, count, onMove, onEdit, onDelete }: Props) {
   const { mutate } = useSwitchRule(path);
-  const { mutateAsync } = useDeleteRule(path);
   const keepFocus = useKeptFocus(position);
   const sentence = ruleInWords(rule);
   const switchTo = (enabled: boolean) =>
@@ -45,12 +36,8 @@ export function RuleRow({ path, flag, rules, rule, position, count, onMove, onDe
     keepFocus(event.currentTarget);
     onMove(position, to);
   };
-  const remove = async (tag: string | null) => {
-    await mutateAsync({ id: rule.id, tag });
-    onDeleted();
-  };
   return (
-    <li className={classes.rule} data-off={!rule.enabled || undefined}>
+    <div className={classes.rule} data-off={!rule.enabled || undefined}>
       <span className={classes.position} aria-hidden>
         {position + 1}
       </span>
@@ -60,10 +47,10 @@ export function RuleRow({ path, flag, rules, rule, position, count, onMove, onDe
             <Given text={rule.name} />
           </span>
         )}
+        {!rule.enabled && <span className={classes.off}>{t.rules.switchedOff} </span>}
         <Parts parts={ruleParts(rule)} />
-        {t.rules.then(flag.enabled, rule.rollout_percentage)}
+        {t.rules.then(flag.enabled && rule.enabled, rule.rollout_percentage)}
         {rule.variant !== null && t.rules.withVariant(rule.variant)}
-        {!rule.enabled && <span className={classes.off}> ({t.rules.switchedOff})</span>}
       </div>
       <span className={classes.tools}>
         {count > 1 && (
@@ -92,19 +79,11 @@ export function RuleRow({ path, flag, rules, rule, position, count, onMove, onDe
         <EditMenu
           needs="rules:write"
           label={t.rules.actions(sentence)}
-          onEdit={editing.open}
-          onDelete={deletion.open}
+          onEdit={() => onEdit(rule)}
+          onDelete={() => onDelete(rule)}
         />
       </span>
-      <RuleDialog path={path} flag={flag} rules={rules} rule={rule} {...editing.props} />
-      <ConfirmDialog
-        title={t.rules.deleteHeading}
-        consequence={`${sentence}. ${t.rules.deletion}`}
-        of={{ projectId: path.project_id, id: rule.id, resource: rule }}
-        onConfirm={remove}
-        {...deletion.props}
-      />
-    </li>
+    </div>
   );
 }
 

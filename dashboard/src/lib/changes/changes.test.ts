@@ -28,7 +28,9 @@ it("describes a toggle and an update of the state alike", () => {
 it("lists only the fields that changed", () => {
   expect(fieldChanges(change({}))).toEqual([{ field: "enabled", before: "Off", after: "On" }]);
   const rollout = change({ before: { rollout_percentage: 0 }, after: { rollout_percentage: 25 } });
-  expect(fieldChanges(rollout)).toEqual([{ field: "rollout_percentage", before: "0% (everyone)", after: "25%" }]);
+  expect(fieldChanges(rollout)).toEqual([
+    { field: "rollout_percentage", before: "Everyone (no rollout)", after: "25%" },
+  ]);
   const onlyRules = change({
     before: { fallthrough: "off", rollout_percentage: 25 },
     after: { fallthrough: "off", rollout_percentage: 0 },

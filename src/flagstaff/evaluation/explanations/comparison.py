@@ -1,5 +1,6 @@
 """Compares how a flag is decided before and after a change, for evaluations that the history has recorded."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from flagstaff.evaluation.history.records import RecordedEvaluation
@@ -26,9 +27,13 @@ class Comparison:
 
     def __init__(self, before: EnvironmentSnapshot, after: EnvironmentSnapshot, key: str) -> None:
         self._versions = [_Version(before, key), _Version(after, key)]
-        self._attributes = frozenset(
-            name for each in (before, after) if each.targeting is not None for name in each.targeting.attributes
+        self._attributes = sorted(
+            {name for each in (before, after) if each.targeting is not None for name in each.targeting.attributes}
         )
+
+    def unknown_in(self, evaluation: RecordedEvaluation) -> Sequence[str]:
+        """The attributes that either version looks at, and that were not kept with the evaluation, by name."""
+        return [name for name in self._attributes if not evaluation.knows(name)]
 
     def effect(self, evaluation: RecordedEvaluation) -> Effect:
         """The change's effect on the user; UNKNOWN if an attribute that either version looks at was not kept."""
