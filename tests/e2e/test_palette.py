@@ -97,6 +97,44 @@ async def test_a_flag_of_another_environment_is_turned_off_without_a_question_an
     assert (await ada.api.get(flag_path(production_flag))).json()["enabled"] is True
 
 
+async def test_a_flag_that_is_already_off_says_so_and_opens(ada: Person, staging: Json, production_flag: Json) -> None:
+    (await ada.api.put(flag_path(production_flag), json={"enabled": False})).raise_for_status()
+    await ada.page.goto(environment_page(staging))
+    await ada.sees_heading("Flags")
+    await open_palette(ada, "turn off new-checkout in prod")
+    await expect(selected(ada)).to_have_text("New checkout is already off in Productionnew-checkout")
+    await ada.page.keyboard.press("Enter")
+    await ada.sees_heading("New checkout")
+    assert ada.page.url.endswith(flag_page(production_flag))
+
+
+async def test_a_flag_is_turned_off_in_all_environments_after_one_question_that_names_them(
+    ada: Person, staging: Json, production_flag: Json
+) -> None:
+    page, flags = ada.page, (await ada.api.get(f"/api{environment_page(staging)}/flags")).json()
+    (staging_flag,) = (each for each in flags if each["key"] == "new-checkout")
+    both = (production_flag, staging_flag)
+    for flag in both:
+        (await ada.api.put(flag_path(flag), json={"enabled": True})).raise_for_status()
+    await page.goto(environment_page(staging))
+    await ada.sees_heading("Flags")
+    await open_palette(ada, "turn off new-checkout in all environments")
+    await expect(page.locator("[data-action]")).to_have_text(["Turn off New checkout in all environments…new-checkout"])
+    await page.keyboard.press("Enter")
+    question = page.get_by_role("dialog", name="Turn off New checkout in all environments?")
+    await expect(question).to_contain_text("It is turned off in Production and Staging. Its rules are kept.")
+    await expect(question.get_by_role("button", name="Cancel")).to_be_focused()
+    await question.get_by_role("button", name="Turn off").click()
+    await ada.sees("New checkout was turned off in Production.")
+    await ada.sees("New checkout was turned off in Staging.")
+    assert [(await ada.api.get(flag_path(flag))).json()["enabled"] for flag in both] == [False, False]
+
+    await page.goto(flag_page(production_flag))  # and from its page
+    await ada.press("Actions")
+    await page.get_by_role("menuitem", name="Turn off everywhere…").click()
+    await expect(question).to_contain_text("It is off in all environments that you may change.")
+
+
 async def test_the_flag_of_the_page_is_turned_off_by_name_of_the_action_alone(
     ada: Person, production_flag: Json
 ) -> None:

@@ -12,6 +12,9 @@ export const palette = {
   schemeAction: (scheme: string) => `Use ${scheme} appearance`,
   switchTo: (environment: string) => `Switch to ${environment}`,
   turn: (on: boolean, flag: string, environment: string) => `Turn ${on ? "on" : "off"} ${flag} in ${environment}`,
+  turnOffEverywhere: (flag: string) => `Turn off ${flag} in all environments…`,
+  alreadyIs: (on: boolean, flag: string, environment: string) =>
+    `${flag} is already ${on ? "on" : "off"} in ${environment}`,
   copyLink: "Copy link to this page",
   linkCopied: "The link was copied.",
   keys: "Keyboard shortcuts",

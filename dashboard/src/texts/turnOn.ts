@@ -12,3 +12,16 @@ export const turnOn = {
   notCounted: (reason: string) => `The affected users could not be counted: ${reason}`,
   moreNotCounted: (count: number) => `The users of ${count.toLocaleString("en")} more are not counted.`,
 };
+
+const environments = (names: readonly string[]) => new Intl.ListFormat("en", { type: "conjunction" }).format(names);
+
+/** The question before a flag is turned off in several environments. */
+export const turnOff = {
+  heading: (flag: string) => `Turn off ${flag} in all environments?`,
+  consequence: (names: readonly string[]) =>
+    names.length === 0
+      ? "It is off in all environments that you may change."
+      : `It is turned off in ${environments(names)}. Its rules are kept.`,
+  action: "Turn off",
+  everywhere: "Turn off everywhere…",
+};

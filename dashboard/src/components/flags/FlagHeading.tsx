@@ -9,15 +9,17 @@ import { draftOfFlag, type FlagPlace, isArchived } from "../../lib/flagPlace";
 import { notifyRefused } from "../../lib/notify";
 import { timeOfDay } from "../../lib/time";
 import { useDialog } from "../../lib/hooks/useDialog";
+import { useEnvironments } from "../../lib/hooks/useHere";
 import { useTitle } from "../../lib/hooks/useTitle";
 import { t } from "../../texts";
 import { archive } from "../../texts/archive";
 import { outage as outageTexts } from "../../texts/outage";
+import { turnOff } from "../../texts/turnOn";
 import { CopyIcon } from "../shared/CopyButton";
 import { Dialog } from "../shared/Dialog";
 import { lateDialog } from "../shared/lateDialog";
 import { EditMenu } from "../shared/EditMenu";
-import { IconArchive } from "../shared/icons";
+import { IconArchive, IconPower } from "../shared/icons";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
 import classes from "./FlagHeading.module.css";
 import { Ownership } from "./Ownership";
@@ -31,6 +33,7 @@ import { visibleProse } from "../../lib/givenText";
 
 const EditFlagForm = lazy(() => import("./EditFlagForm"));
 const ArchiveDialog = lateDialog(() => import("./ArchiveDialog").then((module) => module.ArchiveDialog));
+const TurnOffEverywhere = lateDialog(() => import("./TurnOffEverywhere").then((module) => module.TurnOffEverywhere));
 const ArchivedState = lazy(() => import("./ArchivedState"));
 
 /** About three lines: the switch stays on the first screen. */
@@ -114,6 +117,8 @@ export function FlagHeading({ environment, path, flag, rulesInForce, changedAt, 
 function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
   const editing = useDialog(draftOfFlag(flag, "details"));
   const archival = useDialog();
+  const everywhere = useDialog();
+  const hasOthers = useEnvironments().length > 1;
   return (
     <>
       <EditMenu
@@ -121,6 +126,7 @@ function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
         label={t.actions}
         deleteText={archive.archiveFlag}
         deleteIcon={<IconArchive size={16} />}
+        more={hasOthers ? [{ text: turnOff.everywhere, icon: <IconPower size={16} />, onClick: everywhere.open }] : []}
         onEdit={editing.open}
         onDelete={archival.open}
         variant="default"
@@ -130,6 +136,7 @@ function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
         <EditFlagForm path={path} flag={flag} onClose={editing.props.onClose} />
       </Dialog>
       <ArchiveDialog path={path} flag={flag} {...archival.props} />
+      <TurnOffEverywhere projectId={path.project_id} flagKey={flag.key} name={flag.name} {...everywhere.props} />
     </>
   );
 }

@@ -13,6 +13,8 @@ interface Props extends ActionIconProps, Guarded {
   readonly editText?: string;
   readonly deleteText?: string;
   readonly deleteIcon?: ReactNode;
+  /** More entries, between those for editing and deleting. */
+  readonly more?: readonly { readonly text: string; readonly icon: ReactNode; readonly onClick: () => void }[];
   readonly onEdit: () => void;
   readonly onDelete: () => void;
 }
@@ -22,6 +24,7 @@ export function EditMenu({
   editText = t.edit,
   deleteText = t.delete,
   deleteIcon,
+  more = [],
   needs,
   within,
   onEdit,
@@ -43,7 +46,7 @@ export function EditMenu({
     );
   }
   return (
-    <Menu position="bottom-end" width={160} shadow="md">
+    <Menu position="bottom-end" width={more.length > 0 ? 210 : 160} shadow="md">
       <Menu.Target>
         <ActionIcon ref={opener} variant="subtle" color="gray" aria-label={label} {...attributes} {...button}>
           <IconDots />
@@ -54,6 +57,11 @@ export function EditMenu({
         <Menu.Item leftSection={<IconPencil size={16} />} onClick={from(onEdit)}>
           {editText}
         </Menu.Item>
+        {more.map(({ text, icon, onClick }) => (
+          <Menu.Item key={text} leftSection={icon} onClick={from(onClick)}>
+            {text}
+          </Menu.Item>
+        ))}
         <Menu.Item
           leftSection={deleteIcon ?? <IconTrash size={16} />}
           c="var(--mantine-color-error)"

@@ -30,7 +30,7 @@ export default function Palette(here: Here) {
   const { acts, dialogs } = useActs(here);
   const places = usePlaces(here);
   const usersMeantBy = useUserActions(here);
-  const switches = useSwitches(here, query);
+  const { switches, dialog } = useSwitches(here, query);
   const groups = switches ?? foundActions(query, [acts, ...places], SHOWN_AT_ONCE, usersMeantBy(query));
   return (
     <>
@@ -71,6 +71,7 @@ export default function Palette(here: Here) {
         <Selection query={query} of={groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join(" ")} />
       </Spotlight.Root>
       {dialogs}
+      {dialog}
     </>
   );
 }

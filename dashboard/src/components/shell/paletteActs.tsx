@@ -1,6 +1,7 @@
-/** The actions of the palette: creating a flag, copying the link of the page, and showing the keyboard shortcuts. */
+/** The actions of the palette: creating a flag, copying the link of the page, showing the keyboard shortcuts, and signing out. */
 
 import { useQuery } from "@tanstack/react-query";
+import { signOut } from "../../api/accounts";
 import { environmentsQuery } from "../../api/environments";
 import { permissionsQuery } from "../../api/members";
 import type { Action, Group } from "./paletteFilter";
@@ -12,7 +13,7 @@ import { write } from "../../lib/hooks/useCopying";
 import { useDialog } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
 import { palette } from "../../texts/palette";
-import { IconBook, IconCopy, IconPlus } from "../shared/icons";
+import { IconBook, IconCopy, IconLogout, IconPlus } from "../shared/icons";
 import { lateDialog } from "../shared/lateDialog";
 import type { Here } from "./palettePlaces";
 
@@ -46,9 +47,15 @@ export function useActs({ projectId, environmentId }: Here) {
     leftSection: <IconBook size={18} />,
     onClick: requestKeys,
   };
+  const leave: Action = {
+    id: "sign-out",
+    label: t.shell.signOut,
+    leftSection: <IconLogout size={18} />,
+    onClick: () => void signOut(),
+  };
   const acts: Group<Action> = {
     group: palette.actions,
-    actions: [...(mayCreate ? [newFlag] : []), copyLink, keys],
+    actions: [...(mayCreate ? [newFlag] : []), copyLink, keys, leave],
   };
   const dialogs = projectId !== null && environmentId !== null && (
     <NewFlagDialog key={environmentId} path={{ project_id: projectId, env_id: environmentId }} {...creation.props} />

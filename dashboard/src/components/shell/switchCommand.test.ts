@@ -22,8 +22,14 @@ it("reads what is to be turned on or off, and where", () => {
     enabled: false,
     flag: "new-checkout",
     environments: [production],
+    everywhere: false,
   });
-  expect(readSwitchCommand(" Turn ON  checkout ", ALL)).toEqual({ enabled: true, flag: "checkout", environments: ALL });
+  expect(readSwitchCommand(" Turn ON  checkout ", ALL)).toEqual({
+    enabled: true,
+    flag: "checkout",
+    environments: ALL,
+    everywhere: false,
+  });
   expect(readSwitchCommand("disable checkout in staging", ALL)?.environments).toEqual([staging]);
   expect(readSwitchCommand("enable checkout", ALL)?.enabled).toBe(true);
   expect(readSwitchCommand("turn off in production", ALL)).toMatchObject({ flag: "", environments: [production] });
@@ -40,6 +46,17 @@ it("takes “in” for a part of the name if no environment is called like that"
   });
 });
 
+it("reads that a flag is to be turned off in all environments, but not on", () => {
+  const all = { flag: "checkout", environments: ALL };
+  expect(readSwitchCommand("turn off checkout in all environments", ALL)).toEqual({
+    ...all,
+    enabled: false,
+    everywhere: true,
+  });
+  expect(readSwitchCommand("disable checkout in all ", ALL)).toEqual({ ...all, enabled: false, everywhere: true });
+  expect(readSwitchCommand("turn on checkout in all", ALL)).toEqual({ ...all, enabled: true, everywhere: false });
+});
+
 it("leaves other texts to the rest of the palette", () => {
   for (const text of ["", "turn", "turn offers", "production", "disabled", "return on"]) {
     expect(readSwitchCommand(text, ALL)).toBeNull();
@@ -50,6 +67,7 @@ it("finds the flags that would change, those of the open environment first", () 
   const found = [flag("a", ["p", true], ["s", true]), flag("b", ["p", false], ["s", true, "2026-11-20T10:00:00Z"])];
   const command = readSwitchCommand("turn off x", ALL);
   expect(command && switchable(command, found, "s").map(({ flag: { id } }) => id)).toEqual(["as", "ap"]);
+  expect(command && switchable(command, found, null, false).map(({ flag: { id } }) => id)).toEqual(["bp"]);
   expect(command && switchable({ ...command, enabled: true }, found, null).map(({ flag: { id } }) => id)).toEqual([
     "bp",
   ]);
