@@ -163,10 +163,6 @@ def test_a_misspelled_name_is_refused_with_a_suggestion() -> None:
     )
 
 
-def test_a_setting_that_was_removed_does_not_stop_the_server() -> None:
-    assert Settings.load({"FLAGSTAFF_EVALUATE_LANE": "off"}) == Settings.load({})
-
-
 def test_an_unknown_name_is_refused_with_a_reference_to_the_help() -> None:
     assert refusal(FLAGSTAFF_XYZZY="1").endswith("`flagstaff serve --help` lists all settings.")
 

@@ -251,10 +251,9 @@ class DataDirectory:
 
     def _make_secret_key(self, path: Path) -> None:
         # Written under another name and renamed, so a crash leaves no partial key, only a draft that the next start
-        # replaces. Earlier versions named the draft after their process id.
-        for draft in self.path.glob(f"{_SECRET_FILE}.*"):
-            draft.unlink(missing_ok=True)
+        # replaces.
         draft = self.path / _DRAFT
+        draft.unlink(missing_ok=True)
         try:
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w") as file:

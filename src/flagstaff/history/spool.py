@@ -1,8 +1,7 @@
 """Batches of evaluations, or events, on disk, one file each, while the store is unavailable or slow. Bounded in bytes.
 
 A file is created whole or not at all, so a kill leaves no partial file; after a power failure a file may be unreadable.
-Its first byte is the version of its format; older versions of Flagstaff wrote none and began with the batch, a map with
-two entries.
+Its first byte is the version of its format.
 """
 
 import asyncio
@@ -32,7 +31,6 @@ _WITH_NEWER_LAYOUTS = b"\x02"  # the same, which earlier releases would misread
 # The same with single flags, compressed, because most of a small batch is the layout of all flags.
 _WITH_SINGLE_FLAGS = b"\x03"
 _NEWEST_OF_VERSION_1 = 2  # of a layout
-_MAP_OF_TWO = b"\x82"
 _SUFFIX = ".batch"
 _UNFINISHED = ".unfinished"
 _WORKER = "worker-"
@@ -88,11 +86,9 @@ class EvaluationForm:
             except zlib.error as error:
                 raise ValueError("it is damaged") from error
             return msgspec.msgpack.decode(content, type=RecordBatch)
-        if version not in (_VERSION, _WITH_NEWER_LAYOUTS, _MAP_OF_TWO):
+        if version not in (_VERSION, _WITH_NEWER_LAYOUTS):
             raise unknown_version(version)
-        return msgspec.msgpack.decode(
-            content.removeprefix(_VERSION).removeprefix(_WITH_NEWER_LAYOUTS), type=RecordBatch
-        )
+        return msgspec.msgpack.decode(content[1:], type=RecordBatch)
 
 
 def unknown_version(version: bytes) -> ValueError:

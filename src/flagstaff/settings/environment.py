@@ -14,8 +14,6 @@ from urllib.parse import urlsplit
 
 PREFIX = "FLAGSTAFF_"
 SECRET_FILE_MAX_BYTES = 64 * 1024
-# Settings of the previous release that are ignored, so that it can be upgraded with them set.
-_REMOVED = frozenset({f"{PREFIX}EVALUATE_LANE"})
 
 Field = dataclasses.Field[Any]
 
@@ -105,7 +103,7 @@ def _mail_domain(host: str) -> str:
 
 def _refuse_unknown_names(settings: Sequence[Field], given: Mapping[str, str]) -> None:
     known = {variable_of(setting) for setting in settings}
-    known |= {f"{variable_of(setting)}_FILE" for setting in settings if is_secret(setting)} | _REMOVED
+    known |= {f"{variable_of(setting)}_FILE" for setting in settings if is_secret(setting)}
     for name in sorted(given):
         if name.startswith(PREFIX) and name not in known:
             # Compare without the prefix, which would make any two names similar.

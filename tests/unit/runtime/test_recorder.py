@@ -114,7 +114,7 @@ def uneven_batch() -> bytes:
     layout = {"recorded": [], "constant": []}
     columns = {"times": [1], "users": [], "emails": [None], "recorded": [b""]}
     group = {"environment_id": str(UUID(int=1)), "layout": layout, **columns}
-    return msgspec.msgpack.encode({"id": 1, "groups": [group]})
+    return b"\x01" + msgspec.msgpack.encode({"id": 1, "groups": [group]})
 
 
 @contextmanager
@@ -281,7 +281,7 @@ async def test_a_stop_during_an_outage_says_how_many_were_dropped(
     assert told == [("evaluations_dropped", 1), ("evaluations_dropped_in_all", 1)]
 
 
-@pytest.mark.parametrize("content", [b"", b"\x81", b"\x82\xa4seed\x01", uneven_batch()])
+@pytest.mark.parametrize("content", [b"", b"\x81", b"\x01\x82\xa4seed\x01", uneven_batch()])
 async def test_a_damaged_file_is_dropped_and_counted_and_the_next_one_is_written(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path, content: bytes
 ) -> None:

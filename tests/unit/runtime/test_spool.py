@@ -35,13 +35,6 @@ async def test_a_batch_is_read_as_it_was_appended(tmp_path: Path) -> None:
     assert msgspec.msgpack.encode(*await spool.read(spooled)) == msgspec.msgpack.encode(BATCH)
 
 
-async def test_a_batch_of_a_version_that_wrote_no_form_is_read(tmp_path: Path) -> None:
-    (tmp_path / "000000000000-1.batch").write_bytes(msgspec.msgpack.encode(BATCH))
-    spool = await open_spool(tmp_path)
-    assert spool.first
-    assert msgspec.msgpack.encode(*await spool.read(spool.first)) == msgspec.msgpack.encode(BATCH)
-
-
 async def test_attributes_are_read_as_they_were_appended(tmp_path: Path) -> None:
     batch = make_batch(uuid4(), make_layout(), make_record(), attributes=[b'{"plan":"gold"}'], has_all=True)
     spool = await open_spool(tmp_path)
