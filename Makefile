@@ -24,7 +24,7 @@ MAKEFLAGS += --jobs=3
 endif
 
 .PHONY: serve test test-pythons test-dashboard test-sdks test-clickhouse test-faults check-packages alerts coverage lint lint-python lint-dashboard format \
-	bench dashboard dashboard-tools built wheel screenshots openapi events permissions columns schema lock clean
+	bench dashboard dashboard-tools built wheel screenshots openapi events permissions columns lock clean
 
 serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
@@ -122,9 +122,6 @@ permissions: .venv/dev ## renew the tables of docs/reference/permissions.md
 
 columns: .venv/dev ## renew the tables of docs/reference/history-columns.md
 	$(BIN)/python -m tests.support.columns_page
-
-schema: .venv/dev ## renew src/flagstaff/database/newest_schema.sql, the schema of a new SQLite database
-	$(BIN)/python -m tests.support.newest_schema
 
 # constraints.txt is run.txt without hashes: with them, pip would demand the hash of the wheel as well.
 lock: .venv/dev .venv/node ## update the lock files within the bounds of pyproject.toml and package.json

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from flagstaff.database.database import Database
-from flagstaff.database.migrate import migrate
+from flagstaff.database.development_builds import LAST_REVISION
 from flagstaff.database.schema_state import current_revision, known_revisions
 from tests.support.command import run_flagstaff
+from tests.support.development_builds import make_earlier
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
@@ -43,14 +44,14 @@ async def test_a_database_of_another_revision_is_not_migrated_while_a_server_run
     environ = store.environ
     async with ServerProcess(store):
         # The state that the command line of a newer version finds while an older server runs.
-        await migrate(store.database_url, store.data_directory, "0001")
+        await make_earlier(store)
         refused = run_flagstaff(
             "users", "create", "ada@example.com", "--password-stdin", environ=environ, stdin=PASSWORD
         )
         assert (refused.returncode, refused.stdout) == (1, "")
         assert "not at the revision of this version" in refused.stderr.splitlines()[-1]
         assert ("already serves" if store.database_url is None else "flagstaff migrate") in refused.stderr
-        assert await revision_of(store) == "0001"
+        assert await revision_of(store) == LAST_REVISION
 
 
 async def test_postgresql_is_never_migrated_by_the_way(postgres_template: PostgresServer, tmp_path: Path) -> None:
@@ -65,7 +66,7 @@ async def test_postgresql_is_never_migrated_by_the_way(postgres_template: Postgr
 
 async def test_sqlite_is_migrated_when_no_server_runs(sqlite_template: Path, data_directory: Path) -> None:
     store = sqlite_store(sqlite_template, data_directory)
-    await migrate(None, data_directory, "0001")
+    await make_earlier(store)
     made = run_flagstaff(
         "users", "create", "ada@example.com", "--password-stdin", environ=store.environ, stdin=PASSWORD
     )

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from flagstaff.cli.main import app
 from flagstaff.database.database import Database
-from flagstaff.database.migrate import migrate
+from flagstaff.database.development_builds import LAST_REVISION
 from flagstaff.database.schema_state import known_revisions
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE
 from flagstaff.evaluation import loops
@@ -24,6 +24,7 @@ from flagstaff.flags.targeting.operators import Operator
 from tests.mail.test_smtp import Inbox, smtp_server
 from tests.support.builders import make_flag, make_rule, store_all, store_environment
 from tests.support.command import run_flagstaff
+from tests.support.development_builds import make_earlier
 from tests.support.history import make_batch, make_layout, make_record, write
 from tests.support.ports import free_port
 from tests.support.server import ServerProcess
@@ -125,10 +126,17 @@ def test_an_empty_secret_key_fails(sqlite: Store) -> None:
 
 
 async def test_a_database_of_another_revision_fails(store: Store) -> None:
-    await migrate(store.database_url, store.data_directory, "0001")
+    await make_earlier(store)
     found = await asyncio.to_thread(examine, store.environ, status=1)
     assert found["revision"]["status"] == "FAIL"
     assert "flagstaff migrate" in found["revision"]["advice"]
+
+
+async def test_a_database_of_an_older_development_build_fails(store: Store) -> None:
+    await make_earlier(store, "0031")
+    found = await asyncio.to_thread(examine, store.environ, status=1)
+    assert found["revision"]["found"] == "0031, which only development builds before 1.0 had"
+    assert found["revision"]["advice"].startswith(f"Migrate to revision {LAST_REVISION} with")
 
 
 async def examine_newer(store: Store, *, oldest: str, status: int) -> dict[str, Any]:

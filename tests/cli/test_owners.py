@@ -70,7 +70,7 @@ def test_restore_and_copy_and_backup(folder: Path, tmp_path: Path) -> None:
 
 
 def test_migrate(folder: Path) -> None:
-    run(folder, "migrate", "--to", "0040", "--force")
+    run(folder, "migrate", "--to", "base", "--force")
     run(folder, "migrate")
 
 

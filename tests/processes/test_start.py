@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import flagstaff
+from flagstaff.database.schema_state import known_revisions
 from tests.support.command import run_flagstaff
+from tests.support.development_builds import make_earlier, version_of
 from tests.support.ports import free_port
 from tests.support.remote import RemoteCaller
 from tests.support.server import COMMAND, ServerProcess
@@ -243,6 +245,21 @@ async def test_a_first_start_creates_a_private_folder_and_prints_its_address(
             assert (await caller.get("/api/me")).status_code == 200, "the token did not survive the restart"
         assert (folder / "secret-key").read_text() == secret
         assert secret not in server.log
+
+
+async def test_a_start_takes_the_data_of_the_last_development_build_over_and_refuses_older_ones(store: Store) -> None:
+    async with ServerProcess(store) as server, RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        project = await caller.create_project()
+        assert await server.stop() == 0
+        await make_earlier(store, "0031")
+        assert "revision 0031, which only development builds before 1.0 had" in refusal(**store.environ)
+        assert (await version_of(store))[0] == "0031"
+        await make_earlier(store)
+        await server.start()
+        assert server.log.count('"event": "migrated"') == 1
+        assert (await caller.get(f"/api/projects/{project['id']}")).json() == project
+    assert (await version_of(store))[0] == known_revisions()[-1]
 
 
 @pytest.mark.parametrize("switch", ["on", "off"])

@@ -1,12 +1,9 @@
 """Fixtures for most storage tests."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from alembic.script import ScriptDirectory
 
-from flagstaff.database import migration_scripts
 from flagstaff.database.database import Database
 from flagstaff.flags.flags import Flag
 from flagstaff.identity.accounts.accounts import Account
@@ -22,18 +19,6 @@ class Stored:
     project: Project
     environment: Environment
     flag: Flag
-
-
-@pytest.fixture(scope="session", autouse=True)
-def shared_scripts() -> Iterator[None]:
-    """Let all migrations use the scripts that one has loaded: Alembic loads them three times for each.
-
-    That took a sixth of the processor time of their tests. Commands in other processes still load them.
-    """
-    loaded = migration_scripts.scripts()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ScriptDirectory, "from_config", lambda _: loaded)
-        yield
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from flagstaff.database.schema_state import known_revisions
 from tests.support.postgres import PostgresServer
 from tests.support.schemas import Schema, find_contractions, read_schema, run_on
 from tests.support.stores import Store, postgresql_store
-from tests.upgrade.previous import REVISION
+from tests.upgrade.previous import find_previous_revision
 
 
 async def schema_after(store: Store, *statements: str) -> Schema:
@@ -25,14 +25,15 @@ async def schema_after(store: Store, *statements: str) -> Schema:
 
 
 async def test_migrations_since_the_previous_release_only_add(bare_store: Store) -> None:
-    await migrate(bare_store.database_url, bare_store.data_directory, REVISION)
+    previous = find_previous_revision()
+    await migrate(bare_store.database_url, bare_store.data_directory, previous)
     before = await schema_after(bare_store)
     named = named_oldest_supported()
-    for revision in known_revisions()[known_revisions().index(REVISION) + 1 :]:
+    for revision in known_revisions()[known_revisions().index(previous) + 1 :]:
         await migrate(bare_store.database_url, bare_store.data_directory, revision)
         after = await schema_after(bare_store)
         if revision in named:
-            assert named[revision] <= REVISION, f"the previous release ({REVISION}) needs what {revision} takes away"
+            assert named[revision] <= previous, f"the previous release ({previous}) needs what {revision} takes away"
         else:
             assert not list(find_contractions(before, after)), f"{revision} must only add: see CONTRIBUTING.md"
         before = after

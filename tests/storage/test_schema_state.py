@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from flagstaff.database import migration_transactions as migrations
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.database.migration_scripts import scripts
-from flagstaff.database.schema_state import current_revision, is_supported, known_revisions, oldest_supported
+from flagstaff.database.schema_state import FIRST, current_revision, is_supported, known_revisions, oldest_supported
 from flagstaff.values.errors import Code, Error
+from tests.support.next_revision import next_revision
 from tests.support.postgres import PostgresServer
 from tests.support.schemas import run_on
 from tests.support.stores import Store, postgresql_store
@@ -61,16 +62,42 @@ async def test_a_database_of_a_newer_version_that_supports_this_one_stays_as_it_
         await migrate_store(store, NEWEST)
 
 
-async def test_the_oldest_supported_revision_follows_the_migrations(store: Store) -> None:
-    for revision, oldest in (("0021", None), ("0022", "0022"), ("base", None), ("0022", "0022")):
-        await migrate_store(store, revision)
-        assert await run_on(store, oldest_supported) == oldest
+@pytest.mark.parametrize("contracts", [False, True])
+async def test_the_oldest_supported_revision_follows_the_migrations(
+    store: Store, tmp_path: Path, *, contracts: bool
+) -> None:
+    assert await run_on(store, oldest_supported) == FIRST
+    with next_revision(tmp_path, contracts=contracts) as revision:
+        await migrate_store(store)
+        assert await run_on(store, oldest_supported) == (revision if contracts else FIRST)
+        await migrate_store(store, NEWEST)
+        assert await run_on(store, oldest_supported) == FIRST
+        await migrate_store(store, "base")
+        assert await run_on(store, oldest_supported) is None
+        await migrate_store(store)
+        assert await run_on(store, oldest_supported) == (revision if contracts else FIRST)
+
+
+@pytest.mark.parametrize("contracts", [False, True])
+async def test_this_version_serves_on_unless_the_next_one_takes_something_away(
+    database: Database, store: Store, tmp_path: Path, *, contracts: bool
+) -> None:
+    with next_revision(tmp_path, contracts=contracts):
+        await migrate_store(store)
+    assert await is_supported(database) is not contracts
 
 
 @pytest.fixture
 async def postgres_store(postgres_template: PostgresServer, data_directory: Path) -> AsyncIterator[Store]:
     """A migrated, empty database on PostgreSQL."""
     async with postgresql_store(postgres_template, data_directory) as made:
+        yield made
+
+
+@pytest.fixture
+def revision(postgres_store: Store, tmp_path: Path) -> Iterator[str]:
+    """The next revision, which changes flags and environments, and to which the database is not migrated yet."""
+    with next_revision(tmp_path) as made:
         yield made
 
 
@@ -83,33 +110,32 @@ async def other(postgres_store: Store) -> AsyncIterator[asyncpg.Connection]:
 
 
 async def test_a_migration_waits_for_a_locked_table_only_for_a_while(
-    postgres_store: Store, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+    postgres_store: Store, revision: str, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "SHORT_SECONDS", 0.01)
     monkeypatch.setattr(migrations, "GIVE_UP_SECONDS", 0)
     async with other.transaction():
-        await other.execute("LOCK TABLE instances IN ACCESS SHARE MODE")
+        await other.execute("LOCK TABLE flags IN ACCESS SHARE MODE")
         with pytest.raises(Error, match=r"another session has locked\. Nothing was changed") as refusal:
-            await migrate_store(postgres_store, "0021")
+            await migrate_store(postgres_store)
     assert refusal.value.code is Code.UNAVAILABLE
-    assert await migrate_store(postgres_store, "0021") == known_revisions()[:20:-1]
+    assert await migrate_store(postgres_store) == [revision]
 
 
 async def test_a_migration_without_other_locks_waits_until_postgresql_would_cancel_an_automatic_vacuum(
-    postgres_store: Store, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+    postgres_store: Store, revision: str, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "SHORT_SECONDS", 0.01)
     monkeypatch.setattr(migrations, "AGAIN_SECONDS", 0)
-    await migrate_store(postgres_store, "0026")
     began = time.monotonic()
     async with asyncio.TaskGroup() as tasks, other.transaction():
         await other.execute("SET deadlock_timeout = '1ms'")
         await other.execute("LOCK TABLE environments IN ACCESS SHARE MODE")
-        migration = tasks.create_task(migrate_store(postgres_store, "0027"))
+        migration = tasks.create_task(migrate_store(postgres_store))
         while not await longest_wait(other) > timedelta(seconds=1):
             assert time.monotonic() - began < 10
         await other.execute("SELECT FROM flags, projects")
-    assert migration.result() == ["0027"]
+    assert migration.result() == [revision]
 
 
 @pytest.mark.parametrize(
@@ -121,6 +147,7 @@ async def test_a_migration_without_other_locks_waits_until_postgresql_would_canc
 )
 async def test_a_migration_and_a_request_that_need_each_others_tables_both_succeed(
     postgres_store: Store,
+    revision: str,
     other: asyncpg.Connection,
     monkeypatch: pytest.MonkeyPatch,
     patience: float,
@@ -128,32 +155,30 @@ async def test_a_migration_and_a_request_that_need_each_others_tables_both_succe
     migrations_timeout: str,
 ) -> None:
     monkeypatch.setattr(migrations, "SHORT_SECONDS", patience)
-    await migrate_store(postgres_store, "0026")
     name = await other.fetchval("SELECT current_database()")
     await other.execute(f"ALTER DATABASE {name} SET deadlock_timeout = '{migrations_timeout}'")
     await other.execute(f"SET deadlock_timeout = '{requests_timeout}'")
     async with asyncio.TaskGroup() as tasks, other.transaction():
         await other.execute("SELECT FROM flags")
-        migration = tasks.create_task(migrate_store(postgres_store, "0027"))
+        migration = tasks.create_task(migrate_store(postgres_store))
         while not await longest_wait(other):
             assert not migration.done()
         await other.execute("SELECT FROM environments")  # a table that the migration has locked
-    assert migration.result() == ["0027"]
+    assert migration.result() == [revision]
 
 
 async def test_a_request_that_reads_a_project_before_its_flags_waits_for_no_migration_that_waits_for_it(
-    postgres_store: Store, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+    postgres_store: Store, revision: str, other: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "SHORT_SECONDS", 60)
-    await migrate_store(postgres_store, "0026")
     async with asyncio.TaskGroup() as tasks, other.transaction():
         await other.execute("SELECT FROM environments")
-        migration = tasks.create_task(migrate_store(postgres_store, "0027"))  # which changes flags first
+        migration = tasks.create_task(migrate_store(postgres_store))  # which changes flags first
         while not await longest_wait(other):
             assert not migration.done()
         await other.execute("SET LOCAL lock_timeout = '1ms'")
         await other.execute("SELECT FROM flags")
-    assert migration.result() == ["0027"]
+    assert migration.result() == [revision]
 
 
 async def longest_wait(session: asyncpg.Connection) -> timedelta:

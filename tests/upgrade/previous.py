@@ -1,9 +1,9 @@
 """The previous release: its wheel, built from the history of this repository.
 
-`previous.json` pins it: a release's tag, or a commit until there is a release, and the newest revision of its schema.
+It is the newest tag of a release before this commit. Until there is one, it is the first commit with version 1.0.0, of
+which a later commit is the next release. On that commit itself, the same version plays both parts.
 """
 
-import json
 import os
 import re
 import shutil
@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,14 +19,14 @@ from tempfile import TemporaryDirectory
 import pytest
 from packaging.requirements import Requirement
 
+from flagstaff.database.schema_state import FIRST
+
 ROOT = Path(__file__).parents[2]
-PINNED = json.loads((Path(__file__).parent / "previous.json").read_text())
-REF: str = PINNED["ref"]
-REVISION: str = PINNED["revision"]
 
 _CACHE = Path(sys.prefix) / "previous-release"
-_VERSIONS = "src/flagstaff/storage/migrations/versions/"
+_VERSIONS = "src/flagstaff/database/migrations/versions/"
 _RELEASE_TAG = "v[0-9]*"
+_FIRST_VERSION = 'version = "1.0.0"'
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ def build_previous() -> Release:
 
     Without the repository's history, the test is skipped, or fails where CI is set.
     """
-    commit = _git("rev-parse", "--verify", "--quiet", f"{REF}^{{commit}}")
+    commit = find_previous()
     if not commit:
-        reason = f"the previous release ({REF}) is not in this checkout; fetch the whole history with its tags"
+        reason = "the previous release is not in this checkout; fetch the whole history with its tags"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
     folder = _CACHE / commit
     if not folder.exists():
@@ -59,16 +60,21 @@ def build_previous() -> Release:
     return Release([str(python), "-m", "flagstaff", "serve"], {"PYTHONPATH": str(folder / "site")})
 
 
-def newest_release() -> str | None:
-    """Return the newest tag of a release before this commit."""
-    return _git("describe", "--tags", "--abbrev=0", "--match", _RELEASE_TAG, "HEAD^") or None
+@cache
+def find_previous() -> str | None:
+    """Return the previous release's commit, or None without the repository's history."""
+    tag = _git("describe", "--tags", "--abbrev=0", "--match", _RELEASE_TAG, "HEAD^")
+    if tag:
+        return _git("rev-parse", f"{tag}^{{commit}}")
+    commits = _git("log", "--reverse", "--format=%H", f"-S{_FIRST_VERSION}", "--", "pyproject.toml").splitlines()
+    return commits[0] if commits else None
 
 
-def newest_revision_of_previous() -> str | None:
-    """Return the newest revision in its sources, or None without the repository's history."""
-    names = _git("ls-tree", "--name-only", REF, _VERSIONS).splitlines()
+def find_previous_revision() -> str:
+    """Return the newest revision in its sources; without the repository's history, the first revision of all."""
+    names = _git("ls-tree", "--name-only", find_previous() or "HEAD", _VERSIONS).splitlines()
     found = [match[1] for name in names if (match := re.match(r"(\d{4})_", name.rpartition("/")[2]))]
-    return max(found, default=None)
+    return max(found, default=FIRST)
 
 
 def _build(commit: str, work: Path) -> None:

@@ -134,8 +134,7 @@ class Authentication:
             find = partial(self._access_tokens.authenticate, read_access_token(token))
             return _Credential(self._limits.client(scope), find, None)
         claims = self._sessions.read_token(token)
-        session_id = claims.token_id if claims.has_session else None
-        return _Credential(claims.account_id, partial(self._sessions.authenticate, claims), session_id)
+        return _Credential(claims.account_id, partial(self._sessions.authenticate, claims), claims.session_id)
 
     async def _authenticate(self, credential: _Credential) -> Authenticated:
         """The token's account and the demand of the instance.
@@ -218,7 +217,7 @@ async def _session(request: Request) -> UUID | None:
 
 
 CurrentSession = Annotated[UUID | None, Depends(_session)]
-"""The id of the session that the request is made in; a token of an earlier release has none."""
+"""The id of the session that the request is made in; an access token has none."""
 
 
 async def _token(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> str:

@@ -15,10 +15,11 @@ from urllib.parse import unquote, urlsplit
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from flagstaff.database import dialect, driver_errors, newest_schema
+from flagstaff.database import development_builds, dialect, driver_errors, initial_schema
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.migration_transactions import lock_tables, run_between_locks, run_once
 from flagstaff.database.schema_state import (
+    FIRST,
     is_newer_and_supported,
     known_revisions,
     oldest_supported,
@@ -128,7 +129,8 @@ def migrate_connection(connection: sa.Connection, revision: str, *, force: bool 
     if _is_done(connection, revision):
         return []
     present = present_revision(connection)
-    if present is not None and present not in revisions:
+    development_builds.require_no_older(present)
+    if present not in {None, development_builds.LAST_REVISION, *revisions}:
         oldest = oldest_supported(connection)
         needed = f"; the database needs {oldest} or newer" if oldest and oldest not in revisions else ""
         raise Error(
@@ -137,10 +139,20 @@ def migrate_connection(connection: sa.Connection, revision: str, *, force: bool 
             f"{revisions[-1]}{needed}). Start the newer version, or migrate back with that version: flagstaff migrate "
             f"--to {revisions[-1]}.",
         )
-    if wanted == len(revisions) and newest_schema.is_new(connection):
-        newest_schema.create(connection)
-        return revisions
-    done = _steps(revisions, present)
+    begun: list[str] = []
+    if present == development_builds.LAST_REVISION:
+        lock_tables(connection)
+        development_builds.take_over(connection)
+        begun = [FIRST]
+    elif initial_schema.is_new(connection):
+        initial_schema.create(connection)
+        begun = [FIRST]
+    done = _steps(revisions, FIRST if begun else present)
+    return begun + (_run_scripts(connection, revisions, done, wanted, force=force) if done != wanted else [])
+
+
+def _run_scripts(connection: sa.Connection, revisions: list[str], done: int, wanted: int, *, force: bool) -> list[str]:
+    """Migrate from one number of revisions to another with Alembic; return the revisions run."""
     from alembic import command  # noqa: PLC0415 -- with what it needs, it takes 7 MB, which a process that serves spares
 
     from flagstaff.database.migration_scripts import configuration, record_oldest_supported  # noqa: PLC0415

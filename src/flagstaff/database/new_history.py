@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import sqlalchemy as sa
 
 from flagstaff.database import tables
+from flagstaff.database.development_builds import taken_over
 from flagstaff.database.files import WORK_PREFIX, sync_directory
 from flagstaff.database.health import HISTORY
 from flagstaff.database.migrate import migrate, migrate_connection, run_on_postgresql
@@ -21,7 +22,7 @@ from flagstaff.database.sqlite.files import COMPANIONS, HISTORY_FILE, Files, Sta
 from flagstaff.values.errors import Code, Error
 
 _NUMBERED = (tables.segments.name, tables.event_segments.name)
-_number_schema = sa.text(  # an earlier revision has no segments of events
+_number_schema = sa.text(
     "SELECT setval(pg_class.oid::regclass, :number) FROM pg_class WHERE relnamespace = 'history'::regnamespace "
     "AND relkind = 'S' AND relname IN ('segments_id_seq', 'event_segments_id_seq')"
 )
@@ -65,7 +66,7 @@ def _begin_new_schema(connection: sa.Connection, now: datetime) -> str | None:
     revision = present_revision(connection)
     if revision is None:
         raise Error(Code.CONFLICT, "There is no history in the database yet. The next start creates it.")
-    _require_known(revision)
+    revision = _require_known(revision)
     if HISTORY not in missing_tables(connection):
         raise Error(
             Code.CONFLICT,
@@ -89,17 +90,19 @@ def _begin_new_schema(connection: sa.Connection, now: datetime) -> str | None:
 def _require_revision(found: Files) -> str:
     if found.revision is None or (found.history is not State.FILLED and found.history_problem is None):
         raise Error(Code.CONFLICT, f"There is no history in {found.directory} yet. The next start creates it.")
-    _require_known(found.revision)
-    return found.revision
+    return _require_known(found.revision)
 
 
-def _require_known(revision: str) -> None:
+def _require_known(revision: str) -> str:
+    """Return the revision of the history to make beside a configuration."""
+    revision = taken_over(revision)
     if revision not in known_revisions():
         raise Error(
             Code.CONFLICT,
             f"The database is at revision {revision}, which is unknown to this version of Flagstaff. Run this command "
             f"with the newer version.",
         )
+    return revision
 
 
 async def _require_damage(found: Files) -> None:

@@ -18,6 +18,7 @@ from flagstaff.database.health import CONFIGURATION, HISTORY
 from flagstaff.values.errors import Code, Error
 
 SCRIPTS = Path(__file__).parent / "migrations"
+FIRST = "1000"  # that of 1.0. Development builds before had lower ones
 VERSION = sa.table("alembic_version", sa.column("version_num", sa.Text), sa.column("oldest_supported", sa.Text))
 _columns = VERSION.c
 _missing_tables = sa.text(

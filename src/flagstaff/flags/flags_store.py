@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -42,7 +42,7 @@ _FLAGS = Resource(
         "prerequisites": lambda prerequisites: list(map(asdict, prerequisites)),
     },
 )
-COLUMNS = (*_FLAGS.columns, _columns.archived_enabled)
+COLUMNS = _FLAGS.columns
 """The columns that `from_row` reads."""
 _flag = sa.select(*COLUMNS).join(tables.environments, tables.environments.c.id == _columns.environment_id)
 _live, _archived = sa.not_(tables.is_archived), tables.is_archived
@@ -119,12 +119,12 @@ async def create_flag(connection: AsyncConnection, flag: Flag) -> None:
     with unique_or(
         f"The environment already has a flag with the key {flag.key}.", _columns.environment_id, _columns.key
     ):
-        await connection.execute(_insert, _row(flag))
+        await connection.execute(_insert, _FLAGS.row(flag))
 
 
 async def create_flags(connection: AsyncConnection, new: Iterable[Flag]) -> None:
     """Insert flags, whose keys must be free."""
-    await write_many(connection, _insert, map(_row, new))
+    await write_many(connection, _insert, map(_FLAGS.row, new))
 
 
 async def find_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag | None:
@@ -270,23 +270,13 @@ async def delete_flag(connection: AsyncConnection, flag_id: UUID) -> None:
     await connection.execute(_delete, {"flag": flag_id})
 
 
-def _row(flag: Flag) -> dict[str, Any]:
-    return _FLAGS.row(flag) | _stored_state(flag)
-
-
 def _mutable(flag: Flag) -> dict[str, Any]:
-    return _FLAGS.changes(flag) | _stored_state(flag) | {"flag": flag.id}
+    return _FLAGS.changes(flag) | {"flag": flag.id}
 
 
 def from_row(row: Sequence[Any]) -> Flag:
     """The flag of a row."""
-    flag, archived_enabled = _FLAGS.read(row), row[-1]
-    if flag.archived_at is None:
-        return flag
-    # As `tables.is_archived` says: the release before may have turned it on, which unarchives it.
-    if flag.enabled:
-        return replace(flag, archived_at=None)
-    return replace(flag, enabled=archived_enabled)
+    return _FLAGS.read(row)
 
 
 def _read_variant(stored: Mapping[str, Any]) -> Variant:
@@ -301,10 +291,3 @@ def _read_prerequisite(stored: Mapping[str, Any]) -> Prerequisite:
     if stored["variants"]:
         return Prerequisite(stored["flag_key"], stored["enabled"], tuple(stored["variants"]))
     return _share_prerequisite(stored["flag_key"], stored["enabled"])
-
-
-def _stored_state(flag: Flag) -> dict[str, Any]:
-    """An archived flag is stored as one that is off, and its state beside it, for the sake of the release before."""
-    if flag.archived_at is None:
-        return {"enabled": flag.enabled, "archived_enabled": None}
-    return {"enabled": False, "archived_enabled": flag.enabled}

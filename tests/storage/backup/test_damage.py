@@ -118,6 +118,19 @@ async def test_a_backup_of_a_newer_revision_is_refused_and_changes_nothing(
     assert not list(target.data_directory.iterdir())
 
 
+async def test_a_backup_of_an_older_development_build_is_refused_and_changes_nothing(
+    full: Store, back_up: BackUp, target: Store
+) -> None:
+    path = rewritten(await back_up(full), revision="0031")
+    with (
+        open_backup(path) as backup,
+        pytest.raises(Error, match=r"revision 0031, which only development builds before 1\.0 had") as refusal,
+    ):
+        await load(target.database_url, target.data_directory, backup, progress=nobody)
+    assert refusal.value.code is Code.CONFLICT
+    assert not list(target.data_directory.iterdir())
+
+
 async def test_a_backup_that_contradicts_itself_changes_nothing_even_if_it_may_replace(
     full: Store, back_up: BackUp, target: Store
 ) -> None:

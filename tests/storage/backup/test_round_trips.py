@@ -12,6 +12,7 @@ from flagstaff.database.backup.forms import newest_forms
 from flagstaff.database.backup.load import load
 from flagstaff.database.backup.reading import open_backup
 from flagstaff.database.database import Database
+from flagstaff.database.development_builds import LAST_REVISION
 from flagstaff.database.migrate import migrate
 from flagstaff.database.schema_state import is_supported, known_revisions
 from flagstaff.database.sqlite.commit_numbers import NumberRecord, find_confirmed
@@ -19,10 +20,11 @@ from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE, in
 from flagstaff.values.errors import Code, Error
 from tests.storage.backup.conftest import BackUp, nobody
 from tests.support.contents import contents, fill_every_table
+from tests.support.development_builds import make_earlier
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store, sqlite_store
 
-OLD_BACKUPS = sorted(Path(__file__).parent.glob("revision-*.tar"))
+OLD_BACKUP = Path(__file__).with_name(f"revision-{LAST_REVISION}.tar")
 
 
 async def restore(path: Path, target: Store, *, replace: bool = False) -> None:
@@ -48,9 +50,9 @@ async def test_there_is_nothing_to_read_where_there_is_no_database(bare_store: S
 
 
 async def test_a_database_of_another_revision_is_not_read(store: Store) -> None:
-    await migrate(store.database_url, store.data_directory, "0001")
+    await make_earlier(store)
     with pytest.raises(
-        Error, match=r"is at revision 0001, but this version .* run `flagstaff migrate` first"
+        Error, match=rf"is at revision {LAST_REVISION}, but this version .* run `flagstaff migrate` first"
     ) as refusal:
         await contents(store)
     assert refusal.value.code is Code.CONFLICT
@@ -202,9 +204,8 @@ async def _number_environment(database: Database) -> int:
     return number
 
 
-@pytest.mark.parametrize("path", OLD_BACKUPS, ids=lambda path: path.stem)
-async def test_a_backup_of_an_older_revision_is_restored_and_migrated(path: Path, target: Store) -> None:
-    await restore(path, target)
+async def test_a_backup_of_the_last_revision_before_the_first_release_is_restored(target: Store) -> None:
+    await restore(OLD_BACKUP, target)
     opened = Database(target.database_url, target.data_directory)
     try:
         assert await is_supported(opened)
@@ -212,5 +213,6 @@ async def test_a_backup_of_an_older_revision_is_restored_and_migrated(path: Path
         await opened.close()
     found = await contents(target)
     assert [row["email"] for row in found["accounts"]] == ["ada@example.com"]
-    assert [(row["key"], row["enabled"]) for row in found["flags"]] == [("new-checkout", True)]
+    flags = {row["key"]: (row["enabled"], row["archived_at"] is not None) for row in found["flags"]}
+    assert flags == {"new-checkout": (True, False), "archived-on": (True, True), "archived-off": (False, True)}
     assert [row["rule_value"] for row in found["rules"]] == ["ada"]

@@ -2,16 +2,12 @@
 
 import asyncio
 
-import jwt
 import pytest
-import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.database import tables
 from tests.support.api import Caller
 from tests.support.clock import Clock
 from tests.support.sessions import log_in
-from tests.web.conftest import SignUp
 
 
 async def test_without_a_valid_token_it_is_refused(client: Caller, ada: Caller) -> None:
@@ -49,18 +45,3 @@ async def test_it_ends_no_other_token(ada: Caller, eve: Caller, flagstaff: Flags
 
     assert (await eve.get("/api/me")).status_code == 200
     assert (await ada.get("/api/me", headers={"authorization": f"Bearer {other}"})).status_code == 200
-
-
-async def test_an_ended_token_is_forgotten_when_it_has_expired(
-    ada: Caller, sign_up: SignUp, clock: Clock, flagstaff: Flagstaff
-) -> None:
-    await ada.post("/auth/logout")
-    clock.advance(hours=24)
-    grace = await sign_up("grace")
-    await grace.post("/auth/logout")
-
-    await flagstaff.identity.accounts.purge()
-    async with flagstaff.database.read() as connection:
-        (row,) = (await connection.execute(sa.select(tables.ended_tokens))).all()
-    assert grace.token is not None
-    assert str(row.id) == jwt.decode(grace.token, options={"verify_signature": False})["jti"]

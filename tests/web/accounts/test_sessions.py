@@ -37,16 +37,6 @@ def id_of(token: str | None) -> str:
     return session_id
 
 
-def as_of_the_previous_release(flagstaff: Flagstaff, token: str | None) -> str:
-    """Return the same token in the form of the previous release: with an id of its own and without a session."""
-    assert token is not None
-    claims = jwt.decode(token, options={"verify_signature": False})
-    del claims["sid"]
-    return jwt.encode(
-        {**claims, "jti": str(uuid4())}, flagstaff.identity.sessions.tokens._signing_key, algorithm="HS256"
-    )
-
-
 async def test_without_a_token_nothing_is_answered(client: Caller, ada: Caller) -> None:
     assert (await client.get(PATH)).status_code == 401
     assert (await client.delete(f"{PATH}/{id_of(ada.token)}")).status_code == 401
@@ -255,45 +245,6 @@ async def test_an_account_has_a_bounded_number_of_sessions_and_the_least_used_en
         last = await flagstaff.identity.sessions.open(account, Origin())
     assert [await status_of(client, token) for token in (idle, ada.token, last)] == [401, 200, 200]
     assert len(await listed(ada)) == SESSIONS_PER_ACCOUNT
-
-
-async def test_a_token_of_the_previous_release_is_valid_until_it_expires_or_is_ended(
-    flagstaff: Flagstaff, ada: Caller, client: Caller, clock: Clock
-) -> None:
-    old, ended = (as_of_the_previous_release(flagstaff, ada.token) for _ in range(2))
-    answer = await client.get(PATH, headers={"authorization": f"Bearer {old}"})
-    assert [(each["id"], each["current"]) for each in answer.json()] == [(id_of(ada.token), False)]
-    assert (await client.post("/auth/logout", headers={"authorization": f"Bearer {ended}"})).status_code == 204
-    assert [await status_of(client, token) for token in (old, ended, ada.token)] == [200, 401, 200]
-    clock.advance(hours=24)
-    assert await status_of(client, old) == 401
-
-
-@pytest.mark.both_databases
-async def test_an_instance_of_the_previous_release_refuses_the_token_of_an_ended_session(
-    flagstaff: Flagstaff, ada: Caller
-) -> None:
-    by_logout, by_end = [await log_in(flagstaff, email=EMAIL, password=PASSWORD) for _ in range(2)]
-    await flagstaff.identity.sessions.log_out(by_logout)
-    await ada.delete(f"{PATH}/{id_of(by_end)}")
-    async with flagstaff.database.read() as connection:
-        ended = set((await connection.execute(sa.select(tables.ended_tokens.c.id))).scalars())
-    # Everything that it looks at besides the password's stamp.
-    assert ended == {UUID(id_of(by_logout)), UUID(id_of(by_end))}
-
-
-@pytest.mark.both_databases
-async def test_a_session_that_an_instance_of_the_previous_release_has_ended_is_not_listed(
-    flagstaff: Flagstaff, ada: Caller, client: Caller, clock: Clock
-) -> None:
-    other = await log_in(flagstaff, email=EMAIL, password=PASSWORD)
-    async with flagstaff.database.transaction() as transaction:
-        row = {"id": UUID(id_of(other)), "expires_at": clock.at}
-        await transaction.connection.execute(tables.ended_tokens.insert().values(row))
-    assert await status_of(client, other) == 401
-    assert [each["id"] for each in await listed(ada)] == [id_of(ada.token)]
-    body = {"current_password": PASSWORD, "new_password": "a new password"}
-    assert (await ada.post("/api/me/password", json=body)).status_code == 200
 
 
 @pytest.mark.both_databases

@@ -17,6 +17,7 @@ from flagstaff.cli.doctor.http2_check import check_http2
 from flagstaff.cli.doctor.key_checks import check_secret_key
 from flagstaff.cli.doctor.machine_checks import check_machine
 from flagstaff.cli.progress import spell_size
+from flagstaff.database.development_builds import LAST_REVISION, is_older
 from flagstaff.database.driver_errors import find_situation
 from flagstaff.database.situations import find_file_situation
 from flagstaff.database.sqlite.files import list_files
@@ -133,6 +134,9 @@ def _revision(found: Examination) -> Finding:
         return fail(
             "revision", f"{there} is unknown to this version ({found.newest_revision})", "Install a newer version."
         )
+    if is_older(found.revision):
+        advice = f"Migrate to revision {LAST_REVISION} with the last development build before 1.0 first."
+        return fail("revision", f"{there}, which only development builds before 1.0 had", advice)
     if found.lacking_rights:
         advice = f"This role may not migrate. Run as the owner of the database: {'; '.join(found.lacking_rights)}"
     return fail("revision", f"{there}; this version needs {found.newest_revision}", advice)

@@ -60,7 +60,7 @@ class Examination:
     @property
     def is_newer(self) -> bool:
         """True if a newer version has migrated the database."""
-        return self.revision is not None and self.revision not in known_revisions()
+        return self.revision is not None and self.revision > known_revisions()[-1]
 
 
 async def examine(url: str | None, data_directory: Path) -> Examination:

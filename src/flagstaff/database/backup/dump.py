@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import maintenance
 from flagstaff.database.backup.forms import BATCH_ROWS, Row, TableForm, newest_forms
+from flagstaff.database.development_builds import LAST_REVISION, require_no_older
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.schema_state import known_revisions, present_revision
 from flagstaff.database.sqlite.commit_numbers import count_lost, find_confirmed
@@ -105,8 +106,9 @@ async def _require_all(connection: AsyncConnection, confirmed: Mapping[str, int 
 
 
 def _not_readable(revision: str) -> Error:
+    require_no_older(revision)
     newest = known_revisions()[-1]
-    if revision in known_revisions():
+    if revision in {LAST_REVISION, *known_revisions()}:
         advice = f"reads only revision {newest}. Use the version that serves it, or run `flagstaff migrate` first."
     else:  # this version may serve it, but a backup would leave out what only the newer one knows
         advice = (

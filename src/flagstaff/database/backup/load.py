@@ -7,7 +7,9 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, maintenance
+from flagstaff.database.backup.earlier import as_known
 from flagstaff.database.backup.forms import Progress, Source, TableForm, newest_forms
+from flagstaff.database.development_builds import taken_over
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.migrate import migrate_connection
 from flagstaff.database.schema_state import known_revisions, present_revision
@@ -29,6 +31,7 @@ async def load(
             changed then.
     """
     check_revision(source.revision)
+    source = as_known(source)
     configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
     engine = dialect.migrating_engine(url, configuration, history, journal_mode="DELETE")
     try:
@@ -56,8 +59,8 @@ async def _number_as_confirmed(connection: AsyncConnection, data_directory: Path
 
 
 def check_revision(revision: str) -> None:
-    """Raise Error CONFLICT for a revision of a newer Flagstaff."""
-    if revision not in known_revisions():
+    """Raise Error CONFLICT for a revision of a newer Flagstaff, or of a development build before the last one."""
+    if taken_over(revision) not in known_revisions():
         raise Error(
             Code.CONFLICT,
             f"The backup has revision {revision}, which is unknown to this version of Flagstaff (its newest is "

@@ -22,7 +22,6 @@ HISTORY_FILE = "history.sqlite"
 OPEN_ENDINGS = ("", "-wal", "-shm")  # what SQLite appends to the name of a file for those beside it that are open
 COMPANIONS = (*OPEN_ENDINGS, "-journal")
 
-_BEFORE_HISTORY = "0001"  # the only revision without tables in the history
 _LOCK_SECONDS = 30
 _VERSION = "alembic_version"
 _NEW_HISTORY = (
@@ -106,8 +105,7 @@ class Files:
     @property
     def history_problem(self) -> str | None:
         """The reason why the history cannot be used beside this configuration, and what to do; None if it can."""
-        has_history = self.configuration is State.FILLED and self.revision != _BEFORE_HISTORY
-        if not has_history:
+        if self.configuration is not State.FILLED:
             return None
         if self.history is not State.FILLED:
             return unusable_history(f"{HISTORY_FILE} is {self.history.value}")

@@ -23,16 +23,13 @@ flags = sa.Table(
     json_list("variants"),
     json_list("prerequisites"),
     sa.Column("archived_at", Moment),
-    # While the flag is archived, its state. `enabled` is then false: the release before would serve the flag otherwise.
-    sa.Column("archived_enabled", sa.Boolean),
     sa.Column("owner", sa.Text),
     sa.Column("keep", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("environment_id", "key"),
     sa.Index(None, "environment_id", "created_at", "id"),
 )
 
-# Stored off. The release before does not know archived flags: one that it turns on is not archived any more.
-is_archived = sa.and_(flags.c.archived_at.is_not(None), flags.c.enabled.is_(False))
+is_archived = flags.c.archived_at.is_not(None)
 
 rules = sa.Table(
     "rules",

@@ -46,14 +46,6 @@ password_resets = sa.Table(
     sa.Column("spent_at", Moment),
 )
 
-# The tokens that were ended before they expired.
-ended_tokens = sa.Table(
-    "ended_tokens",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("expires_at", Moment, nullable=False, index=True),
-)
-
 # The sessions that have not ended. The id is also that of the session's token.
 sessions = sa.Table(
     "sessions",

@@ -43,22 +43,6 @@ event_segments = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# Empty since 0039, and to be dropped after a release: events were stored here one by one.
-events = sa.Table(
-    "events",
-    metadata,
-    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
-    sa.Column("environment", sa.Integer, nullable=False),
-    sa.Column("metric", sa.Text, nullable=False),
-    sa.Column("unit", sa.Text, nullable=False),
-    sa.Column("at", sa.BigInteger, nullable=False),
-    sa.Column("value", sa.Float),
-    sa.Index(None, "environment", "id"),
-    sa.Index(None, "environment", "unit"),
-    schema=HISTORY,
-    sqlite_autoincrement=True,
-)
-
 # The ids that clients gave events, so that a repetition counts once; the day is counted from 1970.
 event_ids = sa.Table(
     "event_ids",

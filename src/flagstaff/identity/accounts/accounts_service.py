@@ -185,7 +185,7 @@ class Accounts:
             raise invalid_field(field, str(error)) from None
 
     async def purge(self, now: datetime | None = None) -> None:
-        """Delete the sessions and ended tokens that have expired, and clients that have not logged in for 90 days.
+        """Delete the sessions that have expired, and clients that have not logged in for 90 days.
 
         Mails of invitations that no limit counts any more are forgotten as well.
 
@@ -194,7 +194,6 @@ class Accounts:
         now = now or self.now()
         async with self.database.transaction() as transaction:
             await sessions_store.delete_expired(transaction.connection, now)
-            await accounts_store.delete_ended_tokens(transaction.connection, now)
             await accounts_store.delete_clients(transaction.connection, now - KNOWN_CLIENT_LIFETIME)
             await invitations_store.forget_mails_before(transaction.connection, now - MAILS_COUNTED_FOR)
 

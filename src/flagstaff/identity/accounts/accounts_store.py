@@ -1,4 +1,4 @@
-"""Accounts, their password resets, ended tokens and known clients in the database."""
+"""Accounts, their password resets and known clients in the database."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,8 +32,8 @@ _its_session = sa.and_(tables.sessions.c.id == _token, tables.sessions.c.account
 # Used by every request.
 _by_token = (
     _by_id.add_columns(tables.sessions.c.last_seen_at, chosen_demand)
-    .select_from(tables.accounts.outerjoin(tables.sessions, _its_session))
-    .where(_columns.deactivated_at.is_(None), ~sa.exists().where(tables.ended_tokens.c.id == _token))
+    .select_from(tables.accounts.join(tables.sessions, _its_session))
+    .where(_columns.deactivated_at.is_(None))
 )
 _like = sa.bindparam("like", type_=sa.Text)
 _sessions = tables.sessions.c
@@ -49,13 +49,13 @@ _matching = Listing(
 
 
 class TokenAccount(NamedTuple):
-    """The account of a token, and when its session was last seen; None if the token has no session, or not any more.
+    """The account of a token, and when its session was last seen.
 
     `demand` is the instance's setting for second factors, or None if it has not been changed.
     """
 
     account: Account
-    last_seen_at: datetime | None
+    last_seen_at: datetime
     demand: str | None
 
 
@@ -186,16 +186,6 @@ async def spend_resets(connection: AsyncConnection, account_id: UUID, now: datet
 async def delete_resets_before(connection: AsyncConnection, moment: datetime) -> None:
     """Delete the reset links that expired before a moment."""
     await connection.execute(tables.password_resets.delete().where(tables.password_resets.c.expires_at < moment))
-
-
-async def end_token(connection: AsyncConnection, token_id: UUID, *, expires_at: datetime) -> None:
-    """Store until its expiry that a token has ended."""
-    await connection.execute(tables.ended_tokens.insert().values(id=token_id, expires_at=expires_at))
-
-
-async def delete_ended_tokens(connection: AsyncConnection, now: datetime) -> None:
-    """Delete the ended tokens that have expired."""
-    await connection.execute(tables.ended_tokens.delete().where(tables.ended_tokens.c.expires_at <= now))
 
 
 async def client_seen_at(connection: AsyncConnection, account_id: UUID, client_hash: bytes) -> datetime | None:

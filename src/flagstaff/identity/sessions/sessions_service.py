@@ -80,7 +80,7 @@ class Sessions:
         """The account that a token belongs to; raises Error UNAUTHENTICATED if its session has ended."""
         async with self.database.query() as connection:
             found = await self._find_account(connection, claims)
-        actor = Actor(found.account.id, found.account.email, session_id=claims.token_id)
+        actor = Actor(found.account.id, found.account.email, session_id=claims.session_id)
         return Authenticated(actor, found.demand)
 
     async def list_sessions(self, actor: Actor) -> list[Session]:
@@ -109,10 +109,7 @@ class Sessions:
             connection = transaction.connection
             await accounts_store.lock_account(connection, claims.account_id)
             await self._find_account(connection, claims)  # another request may have ended it
-            if claims.has_session:
-                await sessions_store.end(connection, [claims.token_id])
-            else:
-                await accounts_store.end_token(connection, claims.token_id, expires_at=claims.expires_at)
+            await sessions_store.end(connection, [claims.session_id])
 
     async def write_last_seen(self) -> None:
         """Write when sessions were last seen, if that was some minutes after the time in the database."""
@@ -139,16 +136,13 @@ class Sessions:
         return now - self.idle_limit - SEEN_KNOWN_WITHIN
 
     async def _find_account(self, connection: Connection, claims: Claims) -> TokenAccount:
-        found = await accounts_store.find_token_account(connection, claims.account_id, claims.token_id)
+        found = await accounts_store.find_token_account(connection, claims.account_id, claims.session_id)
         if found is None or not self.tokens.is_current(found.account, claims.stamp):
             raise invalid_token()
-        if claims.has_session:
-            if found.last_seen_at is None:
-                raise invalid_token()
-            last_seen_at = self._seen.latest(claims.token_id, found.last_seen_at)
-            if self.idle_limit is not None and last_seen_at <= self._idle_since(self.now()):
-                raise Error(Code.UNAUTHENTICATED, "The session has ended, because it was not used. Log in again.")
-            self._seen.record(claims.token_id, found.last_seen_at, self.now())
+        last_seen_at = self._seen.latest(claims.session_id, found.last_seen_at)
+        if self.idle_limit is not None and last_seen_at <= self._idle_since(self.now()):
+            raise Error(Code.UNAUTHENTICATED, "The session has ended, because it was not used. Log in again.")
+        self._seen.record(claims.session_id, found.last_seen_at, self.now())
         return found
 
 

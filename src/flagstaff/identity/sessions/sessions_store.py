@@ -1,8 +1,4 @@
-"""Sessions in the database.
-
-A session that ends is deleted. Its id is kept as that of an ended token until the token expires, because instances of
-earlier releases know only ended tokens.
-"""
+"""Sessions in the database. A session that ends is deleted, and its token is then refused."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -24,9 +20,8 @@ _session = sa.select(
     _columns.last_seen_at,
     _columns.expires_at,
 )
-_is_ended = sa.exists().where(tables.ended_tokens.c.id == _columns.id)
 _of_account = _columns.account_id == sa.bindparam("account")
-_open = _session.where(_of_account, _columns.expires_at > sa.bindparam("now", type_=tables.Moment), ~_is_ended)
+_open = _session.where(_of_account, _columns.expires_at > sa.bindparam("now", type_=tables.Moment))
 _seen_at = sa.bindparam("seen_at", type_=tables.Moment)
 _record_seen = (
     tables.sessions.update()
@@ -69,8 +64,6 @@ async def end(connection: AsyncConnection, session_ids: Collection[UUID]) -> Non
     ours = _columns.id.in_(session_ids)
     # In the same order as `record_seen`, so that the two do not wait for each other.
     await connection.execute(sa.select(_columns.id).where(ours).order_by(_columns.id).with_for_update())
-    tokens = sa.select(_columns.id, _columns.expires_at).where(ours, ~_is_ended)
-    await connection.execute(tables.ended_tokens.insert().from_select(["id", "expires_at"], tokens))
     await connection.execute(tables.sessions.delete().where(ours))
 
 

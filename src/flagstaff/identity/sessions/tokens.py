@@ -12,7 +12,7 @@ from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.sessions.sessions import Session
 
 _ALGORITHM = "HS256"
-_REQUIRED = ["exp", "iat", "jti", "pwd", "sub"]
+_REQUIRED = ["exp", "iat", "jti", "pwd", "sid", "sub"]
 
 
 def hash_token(token: str) -> bytes:
@@ -22,16 +22,12 @@ def hash_token(token: str) -> bytes:
 
 
 class Claims(NamedTuple):
-    """The claims of a genuine token: its account, the password's stamp, its own id, and when it expires.
-
-    Its id is also that of its session; tokens of earlier releases have none.
-    """
+    """The claims of a genuine token: its account, the password's stamp, its session, and when it expires."""
 
     account_id: UUID
     stamp: str
-    token_id: UUID
+    session_id: UUID
     expires_at: datetime
-    has_session: bool
 
 
 class Tokens:
@@ -69,7 +65,7 @@ class Tokens:
             if now.timestamp() >= claims["exp"]:
                 return None
             expires_at = datetime.fromtimestamp(claims["exp"], UTC)
-            return Claims(UUID(claims["sub"]), str(claims["pwd"]), UUID(claims["jti"]), expires_at, "sid" in claims)
+            return Claims(UUID(claims["sub"]), str(claims["pwd"]), UUID(claims["sid"]), expires_at)
         except (jwt.InvalidTokenError, ValueError, TypeError, OverflowError):
             return None
 
