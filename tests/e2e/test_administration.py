@@ -315,7 +315,7 @@ def instance(name: str, lease: Json, **differs: object) -> Json:
         "memory_bytes": 96_000_000,
     }
     known: Json = {
-        "version": "0.1.0",
+        "version": "1.0.0",
         "started_at": "2026-11-20T10:00:00Z",
         "workers": 1,
         "change": 4711,

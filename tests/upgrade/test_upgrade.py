@@ -22,7 +22,7 @@ from tests.upgrade.crowd import Crowd
 from tests.upgrade.previous import Release, build_previous, find_previous, find_previous_revision
 
 OLD, NEW = 0, 1
-_DRAINING = {"FLAGSTAFF_DRAIN_SECONDS": "1"}
+_DRAINING = {"FLAGSTAFF_DRAIN_SECONDS": "5"}  # a busy machine needs time to see that an instance is not ready
 _WRITTEN_SECONDS = 20
 
 

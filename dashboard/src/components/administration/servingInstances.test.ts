@@ -14,7 +14,7 @@ const instance: ServingInstance = {
   id: "a",
   name: "a:8000",
   answered: true,
-  version: "0.1.0",
+  version: "1.0.0",
   started_at: null,
   workers: 1,
   lease: { state: "live", expires_in_seconds: 2.5 },
