@@ -127,6 +127,19 @@ async def test_prerequisites_percentages_segments_and_variants_are_explained(ada
     await evaluate(where, "The user has no identifier, and gets the first variant with a weight.")
 
 
+async def test_a_result_stays_when_the_rules_of_the_flag_arrive_after_it(ada: Person, environment: Json) -> None:
+    flag = await ada.api.create_flag(environment)
+    await ada.api.create_rule(flag, rule_value="ada")
+    asked: asyncio.Future[Route] = asyncio.get_running_loop().create_future()
+    await ada.page.route(f"**/api{flag_page(flag)}/rules", lambda route: asked.set_result(route), times=1)  # noqa: PLW0108 -- not a builtin
+    await ada.page.goto(flag_page(flag))
+    await simulator(ada).get_by_label("User id").fill("ada")
+    await evaluate(simulator(ada), "Met: If the user id is ada")
+    await (await asked).continue_()
+    await expect(ada.page.get_by_role("switch", name="Rule: If the user id is ada")).to_be_visible()
+    await expect(simulator(ada).get_by_role("list", name="Why")).to_contain_text("Met: If the user id is ada")
+
+
 async def test_a_message_that_appears_during_a_press_does_not_take_it(ada: Person) -> None:
     staging = await ada.api.get_environment(await ada.api.create_project(), "staging")
     flag = await ada.api.create_flag(staging, enabled=False)
@@ -149,7 +162,7 @@ async def test_a_message_that_appears_during_a_press_does_not_take_it(ada: Perso
     )
     await page.get_by_role("region", name="State").get_by_role("switch").click()
     switching = await asyncio.wait_for(asked.get(), 15)
-    await page.mouse.move(box["x"] + box["width"] - 30, box["y"] + box["height"] / 2)
+    await button.hover(position={"x": box["width"] - 30, "y": box["height"] / 2})  # wherever it is by now
     await page.mouse.down()
     await switching.continue_()
     message = page.get_by_role("status").filter(has_text="New checkout was turned on.")

@@ -83,7 +83,7 @@ export function FlagPage() {
                 </LoadedWhenNear>
               </div>
             </PartRefusal>
-            {isLive && <Simulator {...place} rules={rules ?? []} />}
+            {isLive && <Simulator {...place} rules={rules} />}
           </div>
         </Tabs.Panel>
         <Panel tab="releases">

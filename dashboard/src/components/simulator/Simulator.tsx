@@ -7,7 +7,7 @@ import { t } from "../../texts";
 import classes from "./Simulator.module.css";
 import { TryIt } from "./TryIt";
 
-type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[] };
+type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[] | undefined };
 
 export function Simulator({ path, flag, rules }: Props) {
   return (

@@ -2,7 +2,7 @@
 
 import { Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import type { Flag, FlagPath, Rule } from "../../api/client";
 import { type Explanation, type FlagDraft, useExplain, useLastAsked } from "../../api/explain";
 import { type SimulatedUser, nameOf, NOBODY } from "../../lib/simulatedUser";
@@ -22,7 +22,8 @@ const Trace = lazy(() => import("./Trace"));
 interface Props {
   readonly path: FlagPath;
   readonly flag: Flag;
-  readonly rules: readonly Rule[];
+  /** Undefined until they are known. */
+  readonly rules: readonly Rule[] | undefined;
   /** Returns the flag to explain instead of the saved one; may throw. */
   readonly makeDraft?: () => FlagDraft;
   /** Returns what to show instead of an error. */
@@ -34,8 +35,12 @@ export function TryIt({ path, flag, rules, makeDraft, onRefused = (error) => err
   const form = useForm<SimulatedUser>({ initialValues: last });
   const { mutateAsync, data: trace, variables, isSuccess, isIdle, reset } = useExplain(path, flag.key);
   // Without the times of changes: those made here are shown before they are stored, and get their times later.
-  const saved = JSON.stringify([flag, ...rules].map((each) => ({ ...each, updated_at: null })));
-  useEffect(reset, [reset, saved]); // a result of the previous state of the flag would mislead
+  const saved = rules && JSON.stringify([flag, ...rules].map((each) => ({ ...each, updated_at: null })));
+  const known = useRef(saved);
+  useEffect(() => {
+    if (known.current !== undefined && known.current !== saved) reset(); // a result of the previous state would mislead
+    known.current = saved;
+  }, [reset, saved]);
   const submit = async (asked: SimulatedUser) => {
     remember(asked);
     try {
@@ -70,7 +75,7 @@ export function TryIt({ path, flag, rules, makeDraft, onRefused = (error) => err
         />
         <AttributeFields
           attributes={form.values.attributes}
-          known={attributesOf(rules, flag.stickiness)}
+          known={attributesOf(rules ?? [], flag.stickiness)}
           errors={form.errors}
           onChange={(attributes) => {
             form.setErrors({});
