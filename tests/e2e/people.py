@@ -145,6 +145,16 @@ class Person:
         for label, value in fields.items():
             await self.page.get_by_label(label.replace("_", " "), exact=False).first.fill(value)
 
+    async def copy(self, button: Locator, key: str | None = None) -> str:
+        """Press a button that copies a text, by mouse or with this key; return the text when the clipboard has it.
+
+        The page may write and read the clipboard only after `grant_permissions`.
+        """
+        await self.page.evaluate("navigator.clipboard.writeText('')")
+        await (button.click() if key is None else button.press(key))
+        copied = await self.page.wait_for_function("async () => await navigator.clipboard.readText()")
+        return str(await copied.json_value())
+
     async def press(self, button: str) -> None:
         """Press the button with exactly this name."""
         await self.page.get_by_role("button", name=button, exact=True).click()
@@ -167,8 +177,20 @@ class Person:
         await expect(self.page.get_by_role("heading", name=name, exact=True)).to_be_visible()
 
 
+async def point_at(element: Locator, share: float, y: float, *, is_pressed: bool = False) -> None:
+    """Move the mouse to a place in an element: a share of its width, and a distance from its top.
+
+    The element is looked for now, because what has loaded meanwhile may have moved it.
+    """
+    box = await element.bounding_box()
+    assert box is not None
+    # While a button of the mouse is pressed, whatever follows the mouse may cover the element.
+    await element.hover(position={"x": box["width"] * share, "y": y}, force=is_pressed)
+
+
 async def load_all(page: Page) -> None:
     """Scroll through the current page until it has loaded everything. Parts below the window load later."""
+    await expect(page.locator("h1").first).to_be_attached()  # before its code has been loaded, nothing says what lacks
     unloaded = page.locator(".mantine-Skeleton-root")
     async with asyncio.timeout(30):
         while await unloaded.count():

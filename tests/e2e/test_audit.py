@@ -132,6 +132,7 @@ async def test_an_archived_flag_and_a_deleted_flag_are_undone(ada: Person, flag:
     await ada.sees("New checkout was archived.")
     await ada.press("Undo")
     await ada.confirm_turning_on()
+    await ada.sees("Undone.")
     await expect(ada.page.get_by_role("link", name="New checkout")).to_be_visible()
     await ada.api.post(f"{flag_path(flag)}/archive")
     await ada.page.goto(f"{here}/archived")
@@ -140,6 +141,7 @@ async def test_an_archived_flag_and_a_deleted_flag_are_undone(ada: Person, flag:
     await ada.page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     await ada.sees("New checkout was deleted.")
     await ada.press("Undo")
+    await ada.sees("Undone.")
     await expect(ada.page.get_by_role("link", name="New checkout")).to_be_visible()
     assert (await state_of(ada, flag))["archived_at"] is not None
     assert len((await ada.api.get(f"{flag_path(flag)}/rules")).json()) == 1

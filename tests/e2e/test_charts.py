@@ -7,7 +7,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, expect
 
 from tests.e2e.accessibility import check_in_both_schemes, stays_within
-from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page, load_all
+from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page, load_all, point_at
 from tests.support.api import Json
 
 BLUE, RED = ({"key": key, "weight": 500, "value": key} for key in ("blue", "red"))
@@ -52,14 +52,11 @@ async def test_dragging_over_a_part_zooms_into_it_and_reset_leads_back(ada: Pers
     await ada.page.goto(history(flag))
     await expect(bars(ada)).to_be_visible()
     await load_all(ada.page)  # otherwise the chart would still move
-    box = await bars(ada).bounding_box()
-    assert box is not None
-    middle = box["y"] + box["height"] / 2
-    await ada.page.mouse.move(box["x"] + box["width"] * 0.8, middle)
+    await point_at(bars(ada), 0.8, 20)
     await ada.page.mouse.down()
-    await ada.page.mouse.move(box["x"] + box["width"] * 0.9, middle, steps=4)
+    await point_at(bars(ada), 0.9, 20, is_pressed=True)
     await expect(chart(ada)).to_contain_text("Zoom to ")
-    await ada.page.mouse.move(box["x"] + box["width"] - 2, middle, steps=4)
+    await point_at(bars(ada), 0.998, 20, is_pressed=True)
     await ada.page.mouse.up()
     await expect(ada.page).to_have_url(re.compile(r"since=2.*until=2"))
     await expect(ada.page.get_by_label("Period", exact=True).locator("option:checked")).to_have_text(re.compile(" to "))
@@ -194,8 +191,7 @@ async def test_a_link_shows_a_colleague_the_same(ada: Person, flag: Json) -> Non
     await chart(ada).get_by_label("Compare with").select_option("Staging")
     await ada.press("Zoom in")
     await expect(ada.page).to_have_url(re.compile("since="))
-    await ada.press("Copy link")
-    copied = await ada.page.evaluate("navigator.clipboard.readText()")
+    copied = await ada.copy(ada.page.get_by_role("button", name="Copy link", exact=True))
     assert copied == ada.page.url
     await ada.page.goto("about:blank")
     await ada.page.goto(copied)

@@ -44,8 +44,7 @@ async def test_flags_that_may_be_removed_are_listed_with_the_evidence_and_leave_
     await stays_within(ada)
 
     await ada.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await row.get_by_role("button", name="Copy the text of a pull request").click()
-    text = await page.evaluate("navigator.clipboard.readText()")
+    text = await ada.copy(row.get_by_role("button", name="Copy the text of a pull request"))
     assert text.startswith("# Remove the flag `done`")
     assert "`done` in Staging is off" in text
 

@@ -1,9 +1,11 @@
 """The order of environments: by buttons, by keys and by dragging, for all members."""
 
+import asyncio
+
 from playwright.async_api import Locator, expect
 
 from tests.e2e.accessibility import check_in_both_schemes, stays_within
-from tests.e2e.people import Person
+from tests.e2e.people import POLL_SECONDS, Person
 from tests.support.api import Json
 
 
@@ -17,9 +19,14 @@ async def shows(person: Person, *names: str) -> None:
 
 async def has_order(person: Person, project: Json, *keys: str) -> None:
     """Wait until the server has saved this order."""
-    await person.page.wait_for_load_state("networkidle")
-    listed = (await person.api.get(f"/api/projects/{project['id']}/environments")).json()
-    assert [each["key"] for each in listed] == list(keys)
+
+    async def saved() -> list[str]:
+        listed = (await person.api.get(f"/api/projects/{project['id']}/environments")).json()
+        return [each["key"] for each in listed]
+
+    async with asyncio.timeout(30):  # the page shows the order before the server has saved it
+        while await saved() != list(keys):
+            await asyncio.sleep(POLL_SECONDS)
 
 
 async def open_settings(person: Person) -> Json:

@@ -1,5 +1,7 @@
 """Erasures of users of applications: who may, the preview, the order, how far it has come, and earlier ones."""
 
+import re
+
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
@@ -49,7 +51,7 @@ async def test_who_is_no_owner_is_told_why_and_sees_no_erasures(
     await eve.sees_heading("Erasures")
     preview = eve.page.get_by_role("button", name="Preview")
     await expect(preview).to_be_disabled()
-    assert "requires the permission users:erase" in str(await preview.get_attribute("aria-description"))
+    await expect(preview).to_have_attribute("aria-description", re.compile("requires the permission users:erase"))
     await field(eve, "User id").fill(USER)
     await field(eve, "User id").press("Enter")
     await expect(eve.page.get_by_role("heading", name="What would be erased")).to_have_count(0)

@@ -106,8 +106,7 @@ async def test_a_key_is_created_filled_in_copied_and_gone_with_the_page(ada: Per
     await expect(page.get_by_text("It is shown only here")).to_be_focused()
     await choose(ada, "go", "unleash")
     await expect(program(ada)).not_to_contain_text(PLACEHOLDER)
-    await program(ada).locator("..").get_by_role("button").click()
-    copied = await page.evaluate("navigator.clipboard.readText()")
+    copied = await ada.copy(program(ada).locator("..").get_by_role("button"))
     key = copied.partition('"Authorization": {"')[2].partition('"')[0]
     assert (await ada.api.evaluate(key, "production")).status_code == 200
     await page.get_by_role("tab", name="Overview").click()

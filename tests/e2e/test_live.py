@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 
 import pytest
-from playwright.async_api import Browser, Error, Page, expect
+from playwright.async_api import Browser, CDPSession, Error, Page, expect
 
 from flagstaff.http.dashboard.pages import DIRECTORY
 from tests.e2e.people import CHANGES, POLL_SECONDS, Person, environment_page, flag_page
@@ -36,6 +36,23 @@ async def open_windows(ada: Person, *flags: Json, script: str = "") -> list[Page
         await expect(window.get_by_role("switch", name="New checkout")).not_to_be_checked()
         windows.append(window)
     return windows
+
+
+async def worker_of(window: Page, devtools: CDPSession) -> str:
+    """Return the id of the worker of a window's browser. Those of earlier tests may still be ending."""
+    own = await window.context.new_cdp_session(window)
+    here = (await own.send("Target.getTargetInfo"))["targetInfo"]["browserContextId"]
+    async with asyncio.timeout(30):
+        while True:
+            targets = (await devtools.send("Target.getTargets"))["targetInfos"]
+            workers = [
+                each["targetId"]
+                for each in targets
+                if each["type"] == "shared_worker" and each["browserContextId"] == here
+            ]
+            if len(workers) == 1:
+                return str(workers[0])
+            await asyncio.sleep(POLL_SECONDS)
 
 
 async def until_streams(ada: Person, number: int) -> None:
@@ -171,9 +188,7 @@ async def test_the_other_windows_go_on_when_one_or_their_worker_dies(ada: Person
             await first.goto("chrome://crash")
         await first.close()
     else:
-        targets = (await devtools.send("Target.getTargets"))["targetInfos"]
-        (worker,) = [each for each in targets if each["type"] == "shared_worker"]
-        await devtools.send("Target.closeTarget", {"targetId": worker["targetId"]})
+        await devtools.send("Target.closeTarget", {"targetId": await worker_of(first, devtools)})
     await ada.api.post(f"{flag_path(flag)}/toggle")
     for window in others:
         await window.clock.fast_forward(SILENCE)

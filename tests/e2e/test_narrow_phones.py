@@ -79,6 +79,7 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -
     # Content that loads later would move the button, and a menu whose button leaves the window is hidden.
     await load_all(person.page)
     await person.press("Add attribute")
+    await expect(person.page.get_by_label("Name of attribute 1")).to_be_focused()  # which scrolls there
     await person.press(f"Actions for: {UNBROKEN}")
     await person.page.get_by_role("menuitem", name="Edit").click()
     await expect(person.page.get_by_role("dialog").get_by_label("Attribute")).to_have_value(UNBROKEN)
@@ -88,8 +89,9 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -
     await stays_within(person)
     needing = await person.api.create_flag(environment, prerequisites=[{"flag_key": flag["key"]}])
     await person.page.goto(flag_page(needing))
-    prerequisites = person.page.get_by_role("region", name="Prerequisites", exact=True)
-    await expect(prerequisites.get_by_role("link", name=flag["key"])).to_be_visible()
+    await expect(
+        person.page.get_by_role("region", name="Prerequisites", exact=True).get_by_role("link", name=flag["key"])
+    ).to_be_visible()
     await stays_within(person)
     await person.press("Edit prerequisites")
     await stays_within(person)

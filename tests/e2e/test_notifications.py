@@ -13,7 +13,8 @@ async def test_mails_are_chosen_for_each_project(ada: Person) -> None:
     await ada.page.goto("/account")
     choice = ada.page.get_by_role("checkbox", name="Critical environments: Shop of Ada")
     await expect(choice).not_to_be_checked()
-    await choice.check()
+    async with ada.page.expect_response(lambda answer: answer.request.method == "PUT"):  # which a reload would end
+        await choice.check()
     await expect(choice).to_be_checked()
     await ada.page.reload()
     await expect(choice).to_be_checked()

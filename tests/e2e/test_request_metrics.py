@@ -6,7 +6,7 @@ import re
 from playwright.async_api import expect
 
 from tests.e2e.accessibility import check_in_both_schemes, stays_within
-from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page, load_all
+from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page, load_all, point_at
 from tests.support.api import Json, created, flag_path
 from tests.support.clients import open_client
 from tests.support.sdk_keys import create_key
@@ -75,11 +75,10 @@ async def test_what_applications_measure_is_shown_by_variant(ada: Person) -> Non
     await ada.page.reload()  # the URL contains the choices
     await expect(chart.get_by_role("table")).to_contain_text("0.475")
     await load_all(ada.page)  # otherwise the chart would still move
-    plot = await chart.locator("svg").first.bounding_box()
-    assert plot is not None
-    await ada.page.mouse.move(plot["x"] + plot["width"] * 0.5, plot["y"] + 20)
+    plot = chart.locator("svg").first
+    await point_at(plot, 0.5, 20)
     await ada.page.mouse.down()
-    await ada.page.mouse.move(plot["x"] + plot["width"] * 0.9, plot["y"] + 20, steps=5)
+    await point_at(plot, 0.9, 20, is_pressed=True)
     await ada.page.mouse.up()
     await expect(ada.page).to_have_url(re.compile("since=.*until="))
     await ada.press("Reset")

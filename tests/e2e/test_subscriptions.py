@@ -23,7 +23,8 @@ async def test_a_flag_a_tag_and_an_environment_are_subscribed_to_and_listed_in_t
     await page.keyboard.press("Escape")
     await expect(dialog).to_have_count(0)
 
-    await page.goto(
+    # The page may still be sending what was chosen. Loading another one would end this.
+    await ada.turn_to(
         f"{environment_page({'project_id': flag['project_id'], 'id': flag['environment_id']})}?tag=payments"
     )
     await ada.press("Subscribe")
