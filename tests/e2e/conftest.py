@@ -69,7 +69,7 @@ def chromium() -> str:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
     """A running browser."""
-    expect.set_options(timeout=30_000)  # passwords are hashed at low priority, which takes long on a busy machine
+    expect.set_options(timeout=60_000)  # passwords are hashed at low priority, which takes long on a busy machine
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield launched

@@ -121,7 +121,7 @@ async def use(page: Page, place: int, choice: int, sent: list[str]) -> int:
         await expect(items.first).to_be_visible()
         choices = await items.count()
         await items.nth(choice).press("Enter")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not sent and not await submit.count():
             await asyncio.sleep(POLL_SECONDS)
         if not sent:

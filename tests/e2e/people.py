@@ -67,7 +67,7 @@ class Person:
         async with asyncio.timeout(BROWSER_SECONDS):
             self.page = await self._contexts.open(self.url, self._options, is_new=self._is_changed)
             self.context = self.page.context
-            self.context.set_default_timeout(30_000)
+            self.context.set_default_timeout(60_000)
             self.context.on("weberror", self._note_error)
             self.context.on("console", self._note)
         return self
@@ -192,7 +192,7 @@ async def load_all(page: Page) -> None:
     """Scroll through the current page until it has loaded everything. Parts below the window load later."""
     await expect(page.locator("h1").first).to_be_attached()  # before its code has been loaded, nothing says what lacks
     unloaded = page.locator(".mantine-Skeleton-root")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while await unloaded.count():
             await page.evaluate(SCROLL_THROUGH)
 
@@ -208,7 +208,7 @@ async def evaluate_and_record(ada: Person, environment: Json, *contexts: Json) -
     project = (await ada.api.get(f"/api/projects/{environment['project_id']}")).json()
     for context in contexts:
         (await ada.api.evaluate(project["sdk_key"], environment["key"], context)).raise_for_status()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len(await recorded() - earlier) < len(contexts):
             await asyncio.sleep(POLL_SECONDS)
 
@@ -224,7 +224,7 @@ async def invite(
 
 async def mailed_token(email: str, data_directory: Path, page: str) -> str:
     """Wait for a mail to an address, and return the token of its link to a page."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (
             mails := [each for each in read_outbox(data_directory) if each["To"] == email and leads_to(each, page)]
         ):

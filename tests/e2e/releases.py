@@ -8,7 +8,7 @@ from tests.e2e.people import POLL_SECONDS, Person
 from tests.support.api import Json, created, flag_path, project_path
 
 USERS = 60
-WAIT_SECONDS = 30
+WAIT_SECONDS = 60
 
 
 async def create_metric(ada: Person, project: Json, **values: Any) -> Json:

@@ -52,7 +52,7 @@ async def speak(ada: Person, key: str) -> None:
 async def until_stored(ada: Person, environment: Json) -> None:
     """Wait until the API returns all of that, which takes a second or two."""
     path = f"/api{environment_page(environment)}"
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (
             (await ada.api.get(f"{path}/connections")).json()["connections"]
             and (await ada.api.get(f"{path}/reports")).json()["flags"]

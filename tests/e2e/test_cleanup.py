@@ -23,7 +23,7 @@ async def test_flags_that_may_be_removed_are_listed_with_the_evidence_and_leave_
     await ada.api.evaluate(project["sdk_key"])
     await grow_old(sqlite, project, 40)
     cleanup = f"{environment_path(production)}/cleanup"
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (await ada.api.get(cleanup, params={"reason": "off_for_everyone"})).json()["candidates"]:
             await asyncio.sleep(0.05)
 

@@ -207,7 +207,7 @@ async def test_a_flag_that_is_switched_quickly_does_not_stop_itself(ada: Person)
         await switch.press("Space")
         await expect(switch).to_be_checked(checked=state)
     changes = f"/api/projects/{flag['project_id']}/changes"
-    async with asyncio.timeout(30):  # the page shows changes before the server has made them
+    async with asyncio.timeout(60):  # the page shows changes before the server has made them
         while len([each for each in (await ada.api.get(changes)).json()["items"] if each["flag_id"]]) < 1 + 5:
             await asyncio.sleep(POLL_SECONDS)
     assert (await ada.api.get(flag_path(flag))).json()["enabled"]

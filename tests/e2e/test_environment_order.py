@@ -24,7 +24,7 @@ async def has_order(person: Person, project: Json, *keys: str) -> None:
         listed = (await person.api.get(f"/api/projects/{project['id']}/environments")).json()
         return [each["key"] for each in listed]
 
-    async with asyncio.timeout(30):  # the page shows the order before the server has saved it
+    async with asyncio.timeout(60):  # the page shows the order before the server has saved it
         while await saved() != list(keys):
             await asyncio.sleep(POLL_SECONDS)
 

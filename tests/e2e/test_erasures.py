@@ -104,7 +104,7 @@ async def test_a_user_is_erased_by_keyboard_and_is_not_named_afterwards(ada: Per
     await expect(dialog).to_have_count(0)
     await expect(ada.page.get_by_role("heading", name="Erasures of this project")).to_be_focused()
     erased = ada.page.get_by_role("table").get_by_role("row").nth(1)
-    await expect(erased).to_contain_text("Done", timeout=30_000)
+    await expect(erased).to_contain_text("Done")
     await expect(erased.get_by_role("cell").nth(2)).to_have_text("2")
     (erasure,) = await list_erasures(ada, project)
     assert erasure["stage"] == "done"

@@ -76,7 +76,7 @@ async def test_a_switch_changes_before_the_server_responds_and_stays_changed(ada
     listed = (await ada.api.get(f"/api{environment_page(environment)}/flags")).json()
     (flag,) = (each for each in listed if each["key"] == "new-checkout")
     changes = f"/api{environment_page(environment)}/changes?flag_id={flag['id']}"
-    async with asyncio.timeout(30):  # the page shows changes before the server has made them
+    async with asyncio.timeout(60):  # the page shows changes before the server has made them
         while len((await ada.api.get(changes)).json()["items"]) < 1 + 3:
             await asyncio.sleep(0.02)
     assert (await ada.api.get(flag_path(flag))).json()["enabled"] is True
@@ -118,7 +118,7 @@ async def test_a_row_shows_the_audience_and_the_last_day_of_a_flag(ada: Person, 
     await ada.api.create_rule(express)
     await ada.api.evaluate(project["sdk_key"], environment["key"])
     evaluations = f"/api{environment_page(environment)}/evaluations"
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (await ada.api.get(evaluations)).json()["items"]:
             await asyncio.sleep(0.02)
     await ada.page.goto(environment_page(environment))

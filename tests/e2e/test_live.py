@@ -42,7 +42,7 @@ async def worker_of(window: Page, devtools: CDPSession) -> str:
     """Return the id of the worker of a window's browser. Those of earlier tests may still be ending."""
     own = await window.context.new_cdp_session(window)
     here = (await own.send("Target.getTargetInfo"))["targetInfo"]["browserContextId"]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             targets = (await devtools.send("Target.getTargets"))["targetInfos"]
             workers = [
@@ -57,7 +57,7 @@ async def worker_of(window: Page, devtools: CDPSession) -> str:
 
 async def until_streams(ada: Person, number: int) -> None:
     """Wait until the server has so many open streams."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while f"flagstaff_streams {number}.0\n" not in (await ada.api.get("/metrics")).text:
             await asyncio.sleep(POLL_SECONDS)
 

@@ -9,7 +9,7 @@ from tests.e2e.people import POLL_SECONDS, Person
 from tests.e2e.releases import create_metric, create_release, report
 from tests.support.api import Json, project_path
 
-WAIT_SECONDS = 30
+WAIT_SECONDS = 60
 
 
 def page_of(project: Json) -> str:

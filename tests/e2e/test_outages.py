@@ -31,6 +31,15 @@ def banner(ada: Person) -> Locator:
     return ada.page.get_by_role("banner").get_by_role("status").filter(has_text="Not connected since")
 
 
+async def open_list(ada: Person) -> None:
+    """Open a list of flags, and wait for the parts whose code is loaded last."""
+    flag = await ada.api.create_flag()
+    await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
+    await ada.sees_heading("Flags")
+    await expect(ada.page.get_by_role("button", name="Views")).to_be_visible()
+    await expect(ada.page.get_by_role("region", name="First steps")).to_be_visible()
+
+
 async def test_a_page_says_since_when_it_is_not_connected_and_how_old_it_is_and_withdraws_what_it_claimed(
     ada: Person, server: ServerProcess
 ) -> None:
@@ -167,9 +176,7 @@ async def test_what_others_changed_during_an_outage_shows_after_it_by_itself(
 
 
 async def test_a_page_with_an_error_opens_by_itself_when_the_server_is_back(ada: Person, server: ServerProcess) -> None:
-    flag = await ada.api.create_flag()
-    await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
-    await expect(ada.page.get_by_role("button", name="Views")).to_be_visible()  # its code is loaded last
+    await open_list(ada)
     await server.kill()
     await ada.page.get_by_role("link", name="History").first.click()  # the code of this page has not been loaded
     await ada.sees("The server cannot be reached.")
@@ -198,10 +205,7 @@ async def test_data_that_could_not_be_loaded_is_loaded_when_the_server_is_back(
 async def test_a_page_that_is_opened_while_the_server_is_away_says_so_and_opens_when_it_is_back(
     ada: Person, server: ServerProcess
 ) -> None:
-    flag = await ada.api.create_flag()
-    await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
-    await ada.sees_heading("Flags")
-    await expect(ada.page.get_by_role("button", name="Views")).to_be_visible()  # its code is loaded last
+    await open_list(ada)
     opened = ada.page.url
     await server.kill()
 

@@ -46,7 +46,7 @@ async def server(chromium: str, store: Store, tmp_path: Path) -> AsyncIterator[S
 
 async def mailed_link(store: Store, page: str) -> str:
     """Wait for a mail with a link to a page, and return the link."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (mails := [each for each in read_outbox(store.data_directory) if leads_to(each, page)]):
             await asyncio.sleep(POLL_SECONDS)
     text = mails[-1].get_body(("plain",))

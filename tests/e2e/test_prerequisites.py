@@ -3,6 +3,7 @@
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
+from tests.e2e.keyboard import NEXT_TURN
 from tests.e2e.people import Person, flag_page
 from tests.support.api import Json
 
@@ -120,6 +121,7 @@ async def highlight(ada: Person, name: str) -> None:
     highlighted = ada.page.locator("[data-combobox-selected]")
     for _ in range(await options(ada).count()):
         await ada.page.keyboard.press("ArrowDown")
+        await ada.page.evaluate(NEXT_TURN)
         await expect(highlighted).to_have_count(1)
         if await highlighted.inner_text() == name:
             return

@@ -34,7 +34,7 @@ async def poll(ada: Person, key: str, instance: str) -> None:
 async def until_known(ada: Person, flag: Json, count: int) -> None:
     """Wait until this many instances have been stored, which takes a second."""
     path = environment_path({"project_id": flag["project_id"], "id": flag["environment_id"]})
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while (await ada.api.get(f"{path}/connections")).json()["total"] != count:
             await asyncio.sleep(0.05)
 

@@ -39,7 +39,7 @@ async def report(ada: Person, flag: Json, *metrics: Json) -> None:
         )
     assert answer.status_code == 202, answer.text
     path = f"/api{environment_page(place_of(flag))}/request-metrics"
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len((await ada.api.get(path)).json()) < len(metrics):
             await asyncio.sleep(POLL_SECONDS)
 

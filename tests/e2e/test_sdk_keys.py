@@ -123,7 +123,7 @@ async def test_a_key_is_rotated_while_its_use_is_watched_and_then_revoked(ada: P
     await expect(dialog).to_contain_text("The old key is still in use, last just now.")
     await use(ada, new, "shop/2.0")
     callers = f"/api{environment_page(await ada.api.get_environment(project))}/callers"
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while "shop/2.0" not in (await ada.api.get(callers)).text:
             await asyncio.sleep(POLL_SECONDS)
     await ada.clock.fast_forward(LOOK)

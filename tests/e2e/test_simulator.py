@@ -161,7 +161,7 @@ async def test_a_message_that_appears_during_a_press_does_not_take_it(ada: Perso
         lambda route: asked.put_nowait(route) if route.request.method == "PUT" else route.continue_(),
     )
     await page.get_by_role("region", name="State").get_by_role("switch").click()
-    switching = await asyncio.wait_for(asked.get(), 15)
+    switching = await asyncio.wait_for(asked.get(), 60)
     await button.hover(position={"x": box["width"] - 30, "y": box["height"] / 2})  # wherever it is by now
     await page.mouse.down()
     await switching.continue_()

@@ -30,7 +30,7 @@ async def test_a_flag_a_tag_and_an_environment_are_subscribed_to_and_listed_in_t
     await ada.press("Subscribe")
     for name in ("Every flag in Production", "Every flag with the tag payments, in all environments"):
         await dialog.get_by_role("checkbox", name=name).check()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len((await ada.api.get("/api/me/subscriptions")).json()) < 3:
             await asyncio.sleep(POLL_SECONDS)
 
