@@ -68,6 +68,7 @@ async def test_from_registration_to_the_history_of_the_first_flag(visitor: Perso
     await expect(simulator.get_by_role("status")).to_contain_text("Flag is globally disabled")
     switch = page.get_by_role("region", name="State").get_by_role("switch")
     await turn_on(page, keyboard, switch)
+    await visitor.sees("New checkout was turned on.")
     await expect(switch).to_be_checked()
     await expect(switch).to_be_focused()
     await keyboard.use(simulator.get_by_role("button", name="Evaluate"))
