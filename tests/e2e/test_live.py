@@ -57,7 +57,7 @@ async def worker_of(window: Page, devtools: CDPSession) -> str:
 
 async def until_streams(ada: Person, number: int) -> None:
     """Wait until the server has so many open streams."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):  # a page that had to wait too long for its stream tries again after half a minute
         while f"flagstaff_streams {number}.0\n" not in (await ada.api.get("/metrics")).text:
             await asyncio.sleep(POLL_SECONDS)
 
