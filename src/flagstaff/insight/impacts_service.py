@@ -41,7 +41,8 @@ class Impact:
     """The effect of the draft on the users of evaluations from `since` to `until`, each as in the newest evaluation.
 
     `users` are all of them. For those `without_attributes` nothing is known, because the history has not kept an
-    attribute that the flag looks at: `unknown` has these, at most 10, with the number of their users. Unless it is `complete`, `since` is later than a day ago.
+    attribute that the flag looks at: `unknown` has these, at most 10, with the number of their users. Unless it is
+    `complete`, `since` is later than a day ago.
     """
 
     since: datetime
