@@ -47,7 +47,7 @@ async def test_flags_are_compared_and_copied_after_a_look_at_what_changes(ada: P
     await page.goto(places.page)
     await ada.sees_heading("Compare environments")
     different = page.get_by_role("region", name="Different")
-    await expect(different.get_by_role("row", name="Rollout 25% 0%")).to_be_visible()
+    await expect(different.get_by_role("row", name="Rollout 25% Everyone (no rollout)")).to_be_visible()
     await expect(different.get_by_role("row", name="State On Off")).to_be_visible()
     await expect(different).to_contain_text("If the user id is first, for 50% of them")
     rules = different.get_by_role("row", name="Rules")
