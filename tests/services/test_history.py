@@ -49,7 +49,6 @@ async def count_rows(database: Database) -> dict[str, int]:
         tables.reported_windows,
         tables.event_ids,
         tables.event_segments,
-        tables.events,
         tables.exposures,
         tables.observed_releases,
         tables.counted_releases,
