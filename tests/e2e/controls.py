@@ -2,9 +2,11 @@
 
 import asyncio
 import re
+from contextlib import suppress
 from typing import Any
 
 from playwright.async_api import Page, Request, expect
+from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 
 from flagstaff.assembly.openapi import PERMISSION
 from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page, load_all
@@ -122,13 +124,15 @@ async def use(page: Page, place: int, choice: int, sent: list[str]) -> int:
         choices = await items.count()
         await items.nth(choice).press("Enter")
     async with asyncio.timeout(60):
-        while not sent and not await submit.count():
-            await asyncio.sleep(POLL_SECONDS)
-        if not sent:
-            name = page.get_by_role("dialog").get_by_label("Type the name to confirm")
-            if await name.count():
-                await name.fill(await page.get_by_role("dialog").locator(".mono").inner_text())
-            await submit.press("Enter")
+        is_pressed = False
         while not sent:
+            if not is_pressed and await submit.count():
+                # The button of a dialog that asks the server first may be gone again.
+                with suppress(PlaywrightTimeoutError):
+                    name = page.get_by_role("dialog").get_by_label("Type the name to confirm")
+                    if await name.count():
+                        await name.fill(await page.get_by_role("dialog").locator(".mono").inner_text())
+                    await submit.press("Enter", timeout=2_000)
+                    is_pressed = True
             await asyncio.sleep(POLL_SECONDS)
     return choices
