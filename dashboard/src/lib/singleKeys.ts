@@ -4,39 +4,22 @@
  * applies before anything is loaded.
  */
 
-import { useSyncExternalStore } from "react";
+import { storedChoice } from "./storedChoice";
 
-const STORAGE_KEY = "flagstaff.single-keys-off";
+const turnedOff = storedChoice("flagstaff.single-keys-off");
 const ELSEWHERE = "input, textarea, select, [contenteditable], [role=dialog], [role=menu]";
 
-const listeners = new Set<() => void>();
-
-function areOn(): boolean {
-  return localStorage.getItem(STORAGE_KEY) === null;
-}
-
 export function turnSingleKeys(on: boolean): void {
-  if (on) localStorage.removeItem(STORAGE_KEY);
-  else localStorage.setItem(STORAGE_KEY, "yes");
-  for (const listener of listeners) listener();
+  turnedOff.make(!on);
 }
 
 /** Whether they are on, in all tabs of this browser. */
 export function useSingleKeys(): boolean {
-  return useSyncExternalStore(onChange, areOn);
-}
-
-function onChange(listener: () => void): () => void {
-  listeners.add(listener);
-  window.addEventListener("storage", listener); // another tab
-  return () => {
-    listeners.delete(listener);
-    window.removeEventListener("storage", listener);
-  };
+  return !turnedOff.useIsMade();
 }
 
 /** Whether this is a shortcut: a key alone, outside of fields, dialogs and menus, and not turned off. */
 export function isShortcut(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
-  return areOn() && (event.target as Element).closest(ELSEWHERE) === null;
+  return !turnedOff.isMade() && (event.target as Element).closest(ELSEWHERE) === null;
 }

@@ -25,7 +25,7 @@ import { releases } from "../../texts/releases";
 import { experiments as texts } from "../../texts/experiments";
 import { variants as variantTexts } from "../../texts/variants";
 import { DialogForm } from "../shared/DialogForm";
-import { AnchorLink } from "../shared/links";
+import { NoMetrics } from "./NoMetrics";
 import { useShares } from "../variants/useShares";
 import { Swatch, WeightBar } from "../variants/WeightBar";
 import classes from "./ExperimentForm.module.css";
@@ -132,19 +132,7 @@ export default function ExperimentForm({ path, flag, onClose }: Props) {
           form.setFieldValue("metrics", chosen);
         }}
       />
-      {metrics?.length === 0 && (
-        <Text size="sm">
-          {texts.noMetrics}{" "}
-          <AnchorLink
-            to="/projects/$projectId/metrics"
-            params={{ projectId: path.project_id }}
-            inherit
-            underline="always"
-          >
-            {releases.toMetrics}
-          </AnchorLink>
-        </Text>
-      )}
+      {metrics?.length === 0 && <NoMetrics text={texts.noMetrics} projectId={path.project_id} />}
       <Input.Wrapper label={texts.whenWorse} labelElement="div">
         <SegmentedControl
           fullWidth

@@ -1,6 +1,6 @@
 /** The call that releases the flag step by step, from a preset. The dashboard cannot make it, because it sets shares. */
 
-import { Checkbox, MultiSelect, NativeSelect, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Checkbox, MultiSelect, NativeSelect, SegmentedControl, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { metricsQuery } from "../../api/metrics";
@@ -18,7 +18,7 @@ import {
 } from "./releaseCalls";
 import { releases as texts } from "../../texts/releases";
 import { Command } from "../shared/Command";
-import { AnchorLink } from "../shared/links";
+import { NoMetrics } from "./NoMetrics";
 import { OutlookList } from "./OutlookList";
 import classes from "./StepByStep.module.css";
 import { serverAddress } from "../../lib/server";
@@ -75,19 +75,7 @@ export default function StepByStep({ path, flag }: Props) {
         checked={serverKeysOnly}
         onChange={({ currentTarget: { checked } }) => setServerKeysOnly(checked)}
       />
-      {metrics?.length === 0 && (
-        <Text size="sm">
-          {texts.noMetrics}{" "}
-          <AnchorLink
-            to="/projects/$projectId/metrics"
-            params={{ projectId: path.project_id }}
-            inherit
-            underline="always"
-          >
-            {texts.toMetrics}
-          </AnchorLink>
-        </Text>
-      )}
+      {metrics?.length === 0 && <NoMetrics text={texts.noMetrics} projectId={path.project_id} />}
       {outlook && <OutlookList outlook={outlook} />}
       <Command
         label={texts.call(texts.languages[language])}

@@ -3,14 +3,12 @@
  * the zone depends on where people work.
  */
 
-import { useSyncExternalStore } from "react";
+import { storedChoice } from "../storedChoice";
 
-const STORAGE_KEY = "flagstaff.charts-in-utc";
+const inUtc = storedChoice("flagstaff.charts-in-utc");
 /** The names that the API accepts. A browser without a known zone has another, such as "Etc/Unknown" or "+02:00". */
 const NAME = /^(?!Etc\/Unknown$)[A-Z][\w+-]*(?:\/[\w+-]+)*$/;
 const UTC = "UTC";
-
-const listeners = new Set<() => void>();
 
 function localZone(): string {
   const name = new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -24,25 +22,14 @@ export function zoneChoices(): readonly string[] {
 
 /** The zone by its name in the IANA database, such as "Europe/Berlin". */
 export function chartZone(): string {
-  return localStorage.getItem(STORAGE_KEY) === null ? localZone() : UTC;
+  return inUtc.isMade() ? UTC : localZone();
 }
 
 export function chooseChartZone(zone: string): void {
-  if (zone === UTC) localStorage.setItem(STORAGE_KEY, "yes");
-  else localStorage.removeItem(STORAGE_KEY);
-  for (const listener of listeners) listener();
+  inUtc.make(zone === UTC);
 }
 
 /** The zone, in all tabs of this browser. */
 export function useChartZone(): string {
-  return useSyncExternalStore(onChange, chartZone);
-}
-
-function onChange(listener: () => void): () => void {
-  listeners.add(listener);
-  window.addEventListener("storage", listener); // another tab
-  return () => {
-    listeners.delete(listener);
-    window.removeEventListener("storage", listener);
-  };
+  return inUtc.useIsMade() ? UTC : localZone();
 }
