@@ -104,8 +104,8 @@ class Impacts:
                 async with aclosing(newest_of_each_user(connection, number, since)) as stretches:
                     async for stretch in stretches:
                         for user, evaluation in stretch.evaluations:
-                            effects[user] = comparison.effect(evaluation)
-                            unknown[user] = comparison.unknown_in(evaluation)
+                            effects[user] = effect = comparison.effect(evaluation)
+                            unknown[user] = comparison.unknown_in(evaluation) if effect is Effect.UNKNOWN else ()
                             await turns.give()
                         if len(effects) >= self.bounds.users or perf_counter() >= stop_at:
                             examined_since = stretch.since

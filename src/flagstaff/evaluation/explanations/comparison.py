@@ -37,7 +37,7 @@ class Comparison:
 
     def effect(self, evaluation: RecordedEvaluation) -> Effect:
         """The change's effect on the user; UNKNOWN if an attribute that either version looks at was not kept."""
-        if not all(map(evaluation.knows, self._attributes)):
+        if self.unknown_in(evaluation):
             return Effect.UNKNOWN
         before, after = (version.answer(evaluation) for version in self._versions)
         if before == after:
