@@ -321,7 +321,7 @@ class Settings:
             _amount,
             "1000",
             "The budget of conditions: how many microseconds those of an environment, or of a draft, may cost an "
-            "evaluation at worst, as [computed](api.md#the-budget-of-conditions) when they are saved.",
+            "evaluation at worst, as [computed](condition-budget.md) when they are saved.",
         )
         | {"make": WorkQuota}
     )
