@@ -114,7 +114,7 @@ openapi: .venv/run .venv/node ## renew src/flagstaff/assembly/openapi.json and t
 	$(BIN)/flagstaff openapi > src/flagstaff/assembly/openapi.json
 	$(BIN)/python hatch_build.py types
 
-events: .venv/dev ## renew docs/reference/events.md, which has a message of each type
+events: .venv/dev ## renew docs/reference/events.json, which has a message of each type
 	$(BIN)/python -m tests.support.events_page
 
 permissions: .venv/dev ## renew the tables of docs/reference/permissions.md

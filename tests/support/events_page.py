@@ -1,7 +1,6 @@
-"""The samples of docs/reference/events.md: a message of each type, created by the code that creates messages."""
+"""docs/reference/events.json: a message of each type, created by the code that creates messages."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,7 +34,7 @@ from flagstaff.releases.releases import ReleaseRecord, State
 from flagstaff.views.pinned_charts import PinnedChart
 from flagstaff.views.saved_views import SavedView
 
-PAGE = Path(__file__).parents[2] / "docs/reference/events.md"
+SAMPLES = Path(__file__).parents[2] / "docs/reference/events.json"
 PUBLIC_URL = "https://flags.example.com"
 AT, LATER = datetime(2026, 11, 26, 9, tzinfo=UTC), datetime(2026, 11, 26, 10, 30, tzinfo=UTC)
 _PROJECT_ID, _ENVIRONMENT_ID, _FLAG_ID, _ACCOUNT_ID, _ID = (
@@ -222,14 +221,10 @@ _NOTICES: dict[NoticeType, dict[str, Any]] = {
 
 
 def samples() -> str:
-    """Every type with its message."""
-    return "\n".join(_sections())
-
-
-def _sections() -> Iterator[str]:
-    for kind in (*INSTANCE_EVENTS, TEST_EVENT):
-        body = json.dumps(json.loads(compose(event_of(kind), Format.STANDARD)), indent=2, ensure_ascii=False)
-        yield f"### {kind}\n\n```json\n{body}\n```\n"
+    """Return an object that has a message of each type, each on a line of its own."""
+    messages = ((kind, compose(event_of(kind), Format.STANDARD)) for kind in (*INSTANCE_EVENTS, TEST_EVENT))
+    lines = (f'"{kind}": {json.dumps(json.loads(body), ensure_ascii=False)}' for kind, body in messages)
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def event_of(kind: str) -> Event:
@@ -300,11 +295,5 @@ def _notice_of(kind: NoticeType) -> Event:
     )
 
 
-def renewed(page: str) -> str:
-    """The page with the samples of today in the place of those that it has."""
-    introduction, _, _ = page.partition("### ")
-    return introduction + samples()
-
-
 if __name__ == "__main__":
-    PAGE.write_text(renewed(PAGE.read_text("utf-8")), "utf-8")
+    SAMPLES.write_text(samples(), "utf-8")
