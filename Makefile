@@ -117,7 +117,7 @@ openapi: .venv/run .venv/node ## renew src/flagstaff/assembly/openapi.json and t
 events: .venv/dev ## renew docs/reference/events.json, which has a message of each type
 	$(BIN)/python -m tests.support.events_page
 
-permissions: .venv/dev ## renew the tables of docs/reference/permissions.md
+permissions: .venv/dev ## renew the table of docs/reference/permissions.md
 	$(BIN)/python -m tests.support.matrix_page
 
 columns: .venv/dev ## renew the tables of docs/reference/history-columns.md

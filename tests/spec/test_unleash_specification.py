@@ -166,9 +166,12 @@ def summary() -> Iterator[str]:
 
 
 def left_out() -> Iterator[str]:
-    """Yield the page's table with the reasons for which cases are left out."""
-    yield "| file | case | why it is left out |"
-    yield "|---|---|---|"
+    """Yield the page's table with the reasons for which cases are left out, and their number in each file."""
+    yield "| why | cases |"
+    yield "|---|---|"
+    reasons: dict[str | None, Counter[str]] = {}
     for case in CASES:
         if not case.is_held:
-            yield f"| {case.file} | {case.description} | {case.reason} |"
+            reasons.setdefault(case.reason, Counter())[case.file.partition("-")[0]] += 1
+    for reason, files in reasons.items():
+        yield f"| {reason} | {', '.join(f'{number} of {file}' for file, number in files.items())} |"

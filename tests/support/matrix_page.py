@@ -1,11 +1,9 @@
-"""The tables of docs/reference/permissions.md, created from the table of permissions and the OpenAPI document."""
+"""The table of docs/reference/permissions.md, created from the table of permissions."""
 
 from pathlib import Path
 
-from flagstaff.assembly.openapi import ALSO, PERMISSION, PLACE
 from flagstaff.projects.members.members import Role
 from flagstaff.projects.permissions import MEANINGS, PERMISSIONS, Permission
-from tests.support.description import described
 
 PAGE = Path(__file__).parents[2] / "docs/reference/permissions.md"
 
@@ -19,26 +17,10 @@ def matrix() -> str:
     return "\n".join([f"| permission | allows to | {' | '.join(Role)} |", "|---|---|---|---|---|---|", *rows])
 
 
-def operations() -> str:
-    """Return the table of the permissions that operations require, in an environment or in the whole project."""
-    rows = [
-        f"| `{method.upper()} {path.removeprefix('/api/projects/{project_id}') or '/'}` "
-        f"| {', '.join(f'`{each}`' for each in (operation[PERMISSION], *operation.get(ALSO, ())))} "
-        f"| {operation[PLACE]} |"
-        for path, methods in described()["paths"].items()
-        for method, operation in methods.items()
-        if PERMISSION in operation
-    ]
-    return "\n".join(["| operation under `/api/projects/{project_id}` | permissions | in |", "|---|---|---|", *rows])
-
-
 def renewed(page: str) -> str:
-    """The page with the tables of today in the place of those that it has."""
-    for table in (matrix(), operations()):
-        start = page.index(table.partition("\n")[0])
-        end = page.find("\n\n", start)
-        page = page[:start] + table + (page[end:] if end != -1 else "\n")
-    return page
+    """The page with the table of today in the place of the one that it has."""
+    start = page.index(matrix().partition("\n")[0])
+    return page[:start] + matrix() + page[page.index("\n\n", start) :]
 
 
 if __name__ == "__main__":
