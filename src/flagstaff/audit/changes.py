@@ -1,6 +1,5 @@
 """Changes: every write is recorded in the audit trail, and announced so that snapshots stay up to date."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
@@ -9,15 +8,16 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from uuid import UUID
 
 from flagstaff.audit.actions import NOT_EVALUATED
-from flagstaff.flags.variants import Variant
-from flagstaff.identity.access_tokens.access_tokens import AccessToken
-from flagstaff.identity.sessions.sessions import Session
 from flagstaff.projects.permissions import Limits
 from flagstaff.values.moments import format_moment
 
 
 class Resource(Protocol):
-    """A resource whose changes are recorded: a dataclass with an id, such as a flag or a webhook."""
+    """A resource whose changes are recorded: a dataclass with an id, such as a flag or a webhook.
+
+    One whose changes belong to the trail of another resource has that one's id as its `trail_id`. A dataclass in it may
+    have a method `as_recorded`, which returns it as JSON.
+    """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -168,21 +168,12 @@ def change_of(
         at=at,
         actor=actor,
         action=action,
-        resource_id=_place_in_trail(resource),
+        resource_id=getattr(resource, "trail_id", resource.id),
         scope=scope,
         before=recorded(before) if before else None,
         after=recorded(after) if after else None,
         restores=restores,
     )
-
-
-def _place_in_trail(resource: Resource) -> UUID:
-    """The resource whose trail a change belongs to: an account's has its sessions and its personal tokens."""
-    match resource:
-        case Session() | AccessToken(project_id=None):
-            return resource.account_id
-        case _:
-            return resource.id
 
 
 def recorded(resource: Resource) -> dict[str, Any]:
@@ -210,9 +201,9 @@ def _as_json(value: Any) -> Any:
             return {name: _as_json(each) for name, each in value.items()}
         case tuple() | list():
             return [_as_json(each) for each in value]
-        case Variant():
-            return {"key": value.key, "weight": value.weight, "value": json.loads(value.value)}
         case _ if is_dataclass(value) and not isinstance(value, type):
+            if hasattr(value, "as_recorded"):
+                return value.as_recorded()
             return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
         case _:
             return value

@@ -24,6 +24,10 @@ class Variant:
     weight: int
     value: str
 
+    def as_recorded(self) -> dict[str, Any]:
+        """The variant as the audit trail has it."""
+        return {"key": self.key, "weight": self.weight, "value": json.loads(self.value)}
+
 
 def check_variant_key(value: str) -> str:
     """A variant's key: trimmed, 1 to 128 characters."""

@@ -43,6 +43,11 @@ class AccessToken:
     expires_at: datetime | None
     last_used_at: datetime | None
 
+    @property
+    def trail_id(self) -> UUID:
+        """The account's id for a personal token, whose changes its trail has."""
+        return self.id if self.project_id else self.account_id
+
 
 def new_token() -> str:
     """A new token."""

@@ -35,6 +35,11 @@ class Session:
     last_seen_at: datetime
     expires_at: datetime
 
+    @property
+    def trail_id(self) -> UUID:
+        """The account's id, whose trail has the changes of its sessions."""
+        return self.account_id
+
 
 def read_device(user_agent: str) -> str | None:
     """A User-Agent header on one line without control characters, at most 255 characters; None if nothing is left."""
