@@ -12,9 +12,9 @@ import msgspec
 
 from bench.page_data import find_production
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.audit.change_rows_store import row_of
-from flagstaff.audit.changes import Actor, Scope, change_of
+from flagstaff.changes.changes import Actor, Scope, change_of
 from flagstaff.database import tables
+from flagstaff.database.change_rows_store import row_of
 from flagstaff.database.database import Database
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flagstaff.audit.changes import OWN_FIELDS, recorded
+from flagstaff.changes.changes import OWN_FIELDS, recorded
 from tests.support.events_page import RESOURCES
 
 SOURCES = Path(__file__).parents[1] / "dashboard" / "src"

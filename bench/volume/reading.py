@@ -8,7 +8,7 @@ from uuid import UUID
 
 from bench.volume.costs import ask, find_postmaster, read_meters
 from bench.volume.traffic import FREQUENT_USERS, PROJECT, START, USERS, known_id
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.database.tables import microseconds
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter

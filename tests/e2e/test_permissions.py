@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Request, Route, expect
 
-from flagstaff.projects.members.members import Member, Role
-from flagstaff.projects.permissions import PERMISSIONS, Permission, may
+from flagstaff.permissions.members import Member, Role
+from flagstaff.permissions.permissions import PERMISSIONS, Permission, may
 from tests.e2e.accessibility import AXE, VARIANTS, check
 from tests.e2e.controls import PRESS_ALL, flags_page, open_page, pages, required_by, turn_to, use
 from tests.e2e.people import PASSWORD, Person, flag_page, invite

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff, open_service
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.projects.projects import Environment

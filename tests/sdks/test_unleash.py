@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff, open_service
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
 from flagstaff.evaluation.unleash.differences import EMAIL_CASE, NON_ASCII
 from flagstaff.flags.flags import Flag

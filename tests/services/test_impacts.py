@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.insight.drafts import Draft

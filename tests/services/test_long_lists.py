@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency import pacing
 from flagstaff.database.database import Database
 from flagstaff.flags.condition_work_budgets import WorkBudgets

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.layout import LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome

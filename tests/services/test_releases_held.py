@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.flags.condition_work_budgets import WorkBudgets

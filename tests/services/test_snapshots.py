@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.flags.changed_flags_store import MANY
 from flagstaff.flags.condition_work_budgets import WorkBudgets

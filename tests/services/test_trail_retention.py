@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from flagstaff.audit.changes import COMMAND_LINE, Scope, change_of
-from flagstaff.audit.changes_store import record
 from flagstaff.audit.deleted_projects import TrailDeletion
 from flagstaff.audit.old_changes_store import TRAIL_DELETED, delete_changes
 from flagstaff.audit.retention import TrailRetention
+from flagstaff.changes.changes import COMMAND_LINE, Scope, change_of
 from flagstaff.database import tables
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database
 from flagstaff.projects.projects_store import delete_project
 from tests.support.builders import make_account, make_flag, make_project, store_all, store_environment

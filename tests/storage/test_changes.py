@@ -17,9 +17,9 @@ from flagstaff.audit.change_lists_store import (
     list_environment_changes,
     list_project_changes,
 )
-from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import COMMAND_LINE, Actor, Scope, change_of
 from flagstaff.database import tables
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database
 from flagstaff.projects.projects_store import delete_project
 from tests.storage.conftest import Stored

@@ -9,9 +9,9 @@ import asyncpg
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.audit.changes import Actor, Change, Committed, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Change, Committed, Scope, change_of
 from flagstaff.database import postgresql, tables
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database, Transaction
 from flagstaff.database.migrate import migrate
 from flagstaff.identity.accounts.accounts_store import create_account, find_account

@@ -13,8 +13,8 @@ from flagstaff.cluster.instance_reports_store import encode_report
 from flagstaff.cluster.instances import Load, Report
 from flagstaff.cluster.lease import HOLD_SECONDS, LEASE_SECONDS
 from flagstaff.cluster.leases_store import Member
-from flagstaff.cluster.messages import Message
 from flagstaff.cluster.postgresql_feed import PostgresqlFeed
+from flagstaff.database.messages import Message
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 

@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from flagstaff.cluster.messages import Message, read_question
 from flagstaff.cluster.questions_store import Present, Questions
 from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.database.messages import Message, read_question
 from flagstaff.database.revisions import Wanted
 from flagstaff.values.errors import Error, unavailable
 from tests.support.snapshots import until

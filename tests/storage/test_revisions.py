@@ -5,8 +5,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from flagstaff.audit.changes import COMMAND_LINE, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import COMMAND_LINE, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database
 from flagstaff.database.revisions_store import Revision, find_project_revision, list_revisions, watch_revision
 from flagstaff.projects.environments_store import get_environment

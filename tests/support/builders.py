@@ -16,11 +16,11 @@ from flagstaff.flags.targeting.segments_store import create_segment
 from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.accounts_store import create_account
+from flagstaff.permissions.members import Member, Role
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.environments_store import create_environment
 from flagstaff.projects.members.invitations import INVITATION_LIFETIME, Invitation
-from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.members.members_store import save_member
-from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects import Environment, Project, is_critical
 from flagstaff.projects.projects_store import create_project
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.audit.change_lists_store import ChangeFilter, list_environment_changes
-from flagstaff.audit.changes import Change
+from flagstaff.changes.changes import Change
 from flagstaff.database import tables
 from tests.support.api import Json
 from tests.support.builders import make_environment

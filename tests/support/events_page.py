@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from flagstaff.audit.changes import DELETED_ACCOUNT, Actor, NumberedChange, ReleaseName, Scope, change_of
 from flagstaff.audit.dashboard_links import change_page
 from flagstaff.audit.deleted_projects import TrailDeletion
+from flagstaff.changes.changes import DELETED_ACCOUNT, Actor, NumberedChange, ReleaseName, Scope, change_of
 from flagstaff.comments.comments import Comment
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting.segments import Segment
@@ -23,9 +23,9 @@ from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.sessions.sessions import Session
 from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.people.erasures import RequestedErasure
+from flagstaff.permissions.members import Member, Role
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.members.invitations import Invitation
-from flagstaff.projects.members.members import Member, Role
-from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects import Environment, EnvironmentOrder, Project
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey
 from flagstaff.releases.plans import Action as ReleaseAction

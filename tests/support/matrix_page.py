@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from flagstaff.projects.members.members import Role
-from flagstaff.projects.permissions import MEANINGS, PERMISSIONS, Permission
+from flagstaff.permissions.members import Role
+from flagstaff.permissions.permissions import MEANINGS, PERMISSIONS, Permission
 
 PAGE = Path(__file__).parents[2] / "docs/reference/permissions.md"
 

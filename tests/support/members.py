@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.projects.members.members import Member, Role
+from flagstaff.permissions.members import Member, Role
 from flagstaff.projects.members.members_store import save_member
 from tests.support.api import Caller, Json
 from tests.support.builders import AT

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.projects.sdk_keys_service import WantedKey
 from tests.support.api import Caller, Json, created, project_path

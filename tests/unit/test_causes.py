@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
-from flagstaff.audit.changes import Actor, Change, NumberedChange, Scope, recorded
+from flagstaff.changes.changes import Actor, Change, NumberedChange, Scope, recorded
 from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.explanations.deciding import Decider
 from flagstaff.evaluation.history.answer_changes import Answer

@@ -13,7 +13,7 @@ from flagstaff.api.entity_tags import IF_MATCH
 from flagstaff.api.operations import asks, list_operations, reads, writes
 from flagstaff.assembly.api import create_api
 from flagstaff.http.operations import SMALL_BODY, Caller, Endpoint, Operation, Operations, only_reads, operation_of
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE
 from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP
 from tests.support.examples import times_the_examples

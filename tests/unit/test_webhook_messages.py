@@ -11,9 +11,9 @@ from uuid import UUID
 import pytest
 
 import flagstaff
-from flagstaff.audit import actions
-from flagstaff.audit.changes import COMMAND_LINE, Actor, Change, NumberedChange, Scope
 from flagstaff.audit.changes_routes import Action
+from flagstaff.changes import actions
+from flagstaff.changes.changes import COMMAND_LINE, Actor, Change, NumberedChange, Scope
 from flagstaff.hooks import notices
 from flagstaff.hooks.deliveries import ATTEMPTS_MAX, RETRY_SECONDS, next_attempt
 from flagstaff.hooks.messages import BODY_MAX_BYTES, Event, NamedProject, compose

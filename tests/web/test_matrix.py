@@ -17,8 +17,8 @@ from flagstaff.database.revisions_store import find_project_revision
 from flagstaff.history.store.request_metrics import add_measured
 from flagstaff.http.revisions import REVISION
 from flagstaff.metrics.request_metrics import WHOLE, Measured, RequestKind, Sample
-from flagstaff.projects.members.members import Role
-from flagstaff.projects.permissions import PERMISSIONS, Permission
+from flagstaff.permissions.members import Role
+from flagstaff.permissions.permissions import PERMISSIONS, Permission
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, created, flag_path
 from tests.support.description import STREAMS, described

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff, utc_now
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database import tables
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_service import Flags

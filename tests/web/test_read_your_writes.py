@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.audit.changes import Scope
+from flagstaff.changes.changes import Scope
 from flagstaff.database import tables
 from flagstaff.database.revisions_store import advance
 from tests.support.api import Caller, Json, flag_path, project_path

@@ -7298,7 +7298,7 @@ export interface components {
             chart: components["schemas"]["PointOut"][];
         };
         /**
-         * @description The role of a member in a project; `projects/permissions.py` says what each role may do.
+         * @description The role of a member in a project; `permissions/permissions.py` says what each role may do.
          * @enum {string}
          */
         Role: "owner" | "admin" | "editor" | "viewer";

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from flagstaff.api.schemas import Uuid
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.http.response_models import ResponseModel
 
 

@@ -14,7 +14,7 @@ from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.api.shown import may_see, showing_only_identity
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import pause, until
 from flagstaff.concurrency.slots import WRITE_WAIT_SECONDS, LongSlots, Slots
 from flagstaff.concurrency.supervisor import Supervisor

@@ -17,13 +17,13 @@ from starlette.responses import Response
 from flagstaff.api.actor_schemas import view_actor
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.shown import may_see
-from flagstaff.audit.changes import Change
+from flagstaff.changes.changes import Change
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.http.errors import ChangedError
 from flagstaff.http.operations import operation_of
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
 

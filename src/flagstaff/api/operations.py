@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute
 
 from flagstaff.api.entity_tags import IF_MATCH
 from flagstaff.http.operations import READING, SMALL_BODY, Caller, Operation
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 
 Place = Literal["project", "environment", "any environment"]
 Needs = Permission | Caller

@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema
 from flagstaff.flags import flags, variants
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.identity.accounts import accounts, emails
-from flagstaff.projects.members.members import Role
+from flagstaff.permissions.members import Role
 from flagstaff.values import keys, moments, text, zones
 
 CASES = "x-cases"

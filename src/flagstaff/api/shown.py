@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.types import Message, Send
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.http.operations import Operation
 from flagstaff.http.responses import encode_json

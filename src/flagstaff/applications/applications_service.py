@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Database
 from flagstaff.database.revisions_store import find_revision
@@ -18,9 +18,9 @@ from flagstaff.history.store import connections, reported_counts, reports, reque
 from flagstaff.history.store.reported_counts import ASKED, NO, VARIANT, YES, CountKey, ReportedCount, hour_start
 from flagstaff.history.store.reports import CountsBound
 from flagstaff.metrics.request_metrics import KEPT
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_environment, open_flag
-from flagstaff.projects.permissions import Permission
 from flagstaff.serving.applications import Client, Connection, FlagCounts, Report
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.keys import is_flag_key

@@ -17,7 +17,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.serving.callers import CallerUse, SdkProtocol
 from flagstaff.values.moments import format_moment
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.history.store import callers
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_environment
-from flagstaff.projects.permissions import Permission
 from flagstaff.serving.caller_counts import CallerCounts
 from flagstaff.serving.callers import CallerUse
 from flagstaff.values.errors import Error

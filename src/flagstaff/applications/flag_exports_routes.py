@@ -16,7 +16,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, json_stream
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 
 router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["SDKs"])
 

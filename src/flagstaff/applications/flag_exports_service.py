@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from flagstaff.applications.local_flags_service import ReadEnvironment, read_environment
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database.database import Database
 from flagstaff.evaluation.compiler import TargetedFlag, tried_in_order
@@ -17,9 +17,9 @@ from flagstaff.evaluation.unleash.differences import Difference
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.insight.flag_sets import read_some
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_environment, open_flag
-from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import not_found
 
 _encode = msgspec.json.Encoder().encode

@@ -18,7 +18,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response, json_response
 from flagstaff.http.services import service
 from flagstaff.metrics.request_metrics import LABELS_MAX, Measure, MeasureName
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.serving.applications import TEXT_MAX_LENGTH
 from flagstaff.values.moments import format_moment
 

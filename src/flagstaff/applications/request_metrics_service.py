@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.history.store import request_metrics
 from flagstaff.metrics.request_metrics import (
@@ -20,8 +20,8 @@ from flagstaff.metrics.request_metrics import (
     measure_of,
     of_latest_kind,
 )
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access import open_environment
-from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import invalid_field, not_found
 
 LINES_MAX = 20

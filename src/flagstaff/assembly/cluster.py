@@ -8,8 +8,8 @@ from functools import partial
 
 from flagstaff import __version__
 from flagstaff.assembly.foundation import Foundation
-from flagstaff.audit.changes import Committed
 from flagstaff.audit.propagation import Propagation, changed_places
+from flagstaff.changes.changes import Committed
 from flagstaff.cluster.instance_reports_store import Reporting
 from flagstaff.cluster.instances import LeaseState, ListedInstance, Load, Report
 from flagstaff.cluster.instances_service import ServingInstances, read_newest_change

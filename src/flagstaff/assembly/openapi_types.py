@@ -9,14 +9,14 @@ from enum import StrEnum
 from typing import Any, get_args
 
 from flagstaff.api.schemas import CASES
-from flagstaff.audit.actions import IN_PROJECTS
 from flagstaff.audit.changes_routes import ACTIONS
+from flagstaff.changes.actions import IN_PROJECTS
 from flagstaff.copying.copies import Part
 from flagstaff.flags.flags import Fallthrough, RuleType
 from flagstaff.hooks import deliveries, webhooks
 from flagstaff.metrics import metrics, request_metrics
-from flagstaff.projects.members.members import Role
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.members import Role
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.releases.plans import Action, Counts, WhenLate
 from flagstaff.settings import Registration

@@ -1,1 +1,1 @@
-"""The audit trail: every write is a change, which is recorded, announced, listed and exported."""
+"""The audit trail: its changes are announced, listed, exported and, where the law asks for it, forgotten."""

@@ -7,9 +7,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.audit.change_rows_store import read_change
-from flagstaff.audit.changes import Change, NumberedChange, Scope
+from flagstaff.changes.changes import Change, NumberedChange, Scope
 from flagstaff.database import tables
+from flagstaff.database.change_rows_store import read_change
 
 _columns = tables.changes.c
 _part = sa.select(

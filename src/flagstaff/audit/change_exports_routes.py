@@ -12,13 +12,13 @@ from flagstaff.api.csv import csv_line
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
-from flagstaff.audit.changes import NumberedChange
 from flagstaff.audit.changes_routes import ChangeFilters, Service
 from flagstaff.audit.changes_service import ChangesPage
+from flagstaff.changes.changes import NumberedChange
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix="/api", tags=["Audit"])

@@ -10,12 +10,12 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.audit.actions import actions_of
-from flagstaff.audit.change_rows_store import read_change
 from flagstaff.audit.change_summaries_store import named_segments
-from flagstaff.audit.changes import NumberedChange
+from flagstaff.changes.actions import actions_of
+from flagstaff.changes.changes import NumberedChange
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
+from flagstaff.database.change_rows_store import read_change
 from flagstaff.projects.projects import Environment
 
 _columns = tables.changes.c

@@ -17,7 +17,7 @@ from flagstaff.history.summaries_routes import SummarisedTime, SummaryQuery
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 from flagstaff.values.zones import parse_zone
 

@@ -16,16 +16,16 @@ from flagstaff.api.ids import Id, parse_id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Until, Uuid
-from flagstaff.audit.actions import IN_PROJECTS, PROJECT_ACTIONS
-from flagstaff.audit.changes import NumberedChange
 from flagstaff.audit.changes_service import Changes, ChangesPage, ProjectChangeFilter
+from flagstaff.changes.actions import IN_PROJECTS, PROJECT_ACTIONS
+from flagstaff.changes.changes import NumberedChange
 from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_page
 from flagstaff.http.services import service
 from flagstaff.identity.accounts.emails import check_email
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.keys import check_environment_key
 from flagstaff.values.moments import format_moment
 

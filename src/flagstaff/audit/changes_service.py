@@ -8,13 +8,13 @@ from uuid import UUID
 from flagstaff.audit import change_lists_store, change_summaries_store
 from flagstaff.audit.change_lists_store import ChangeFilter
 from flagstaff.audit.change_summaries_store import ChangesInterval
-from flagstaff.audit.changes import Actor, NumberedChange
+from flagstaff.changes.changes import Actor, NumberedChange
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts.accounts_store import find_account_by_email
+from flagstaff.permissions.members import Member
+from flagstaff.permissions.permissions import Permission, may, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member, open_project, require_administrator
-from flagstaff.projects.members.members import Member
-from flagstaff.projects.permissions import Permission, may, require
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.intervals import Intervals, calendar_intervals

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from flagstaff.audit.changes import Scope
+from flagstaff.changes.changes import Scope
 from flagstaff.projects.projects import Environment
 
 

@@ -9,10 +9,10 @@ from datetime import datetime
 from uuid import UUID
 
 from flagstaff.audit import old_changes_store
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
 from flagstaff.audit.deleted_projects import DeletedProject, TrailDeletion
 from flagstaff.audit.old_changes_store import TRAIL_DELETED
+from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database
 from flagstaff.projects.access import hold_administrators, require_administrator
 from flagstaff.values.errors import invalid_field, not_found

@@ -15,13 +15,13 @@ from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import at_most, distinct
-from flagstaff.audit.changes import Actor
 from flagstaff.audit.event_streams import MOST_PROJECTS, OF_ONE, OF_SEVERAL, Events, Form
 from flagstaff.audit.followers_service import Follower
+from flagstaff.changes.changes import Actor
 from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.projects_routes import Service
 from flagstaff.projects.projects_service import Projects
 

@@ -12,12 +12,12 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.audit.actions import actions_of
-from flagstaff.audit.changes import DELETED_ACCOUNT
-from flagstaff.audit.changes_store import newest_change
 from flagstaff.audit.redacting import redact
-from flagstaff.audit.redaction import TARGETING_KINDS, redacted_state, without_address, without_person
 from flagstaff.audit.redactions_store import Recorded, Wanted
+from flagstaff.changes.actions import actions_of
+from flagstaff.changes.changes import DELETED_ACCOUNT
+from flagstaff.changes.redaction import TARGETING_KINDS, redacted_state, without_address, without_person
+from flagstaff.database.changes_store import newest_change
 from flagstaff.database.database import Database
 from flagstaff.identity.accounts import account_deletions_store
 from flagstaff.identity.accounts.account_deletions_store import Forgotten

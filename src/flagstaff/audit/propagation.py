@@ -12,7 +12,7 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.audit.changes import Change, Committed
+from flagstaff.changes.changes import Change, Committed
 from flagstaff.database.revisions import Wanted
 from flagstaff.values.errors import unconfirmed
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from flagstaff.audit.changes import OWN_FIELDS, Change
+from flagstaff.changes.changes import OWN_FIELDS, Change
 
 SHOWN_FIELDS = 5
 SHOWN_CHARACTERS = 120

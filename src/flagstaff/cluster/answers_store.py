@@ -10,9 +10,8 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.cluster import messages
-from flagstaff.cluster.messages import Asked, Message
-from flagstaff.database import driver_errors
+from flagstaff.database import driver_errors, messages
+from flagstaff.database.messages import Asked, Message
 from flagstaff.values.errors import Error
 
 log = structlog.get_logger(__name__)

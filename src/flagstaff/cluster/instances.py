@@ -27,7 +27,7 @@ class Report:
 
     `workers` is how many processes its server has. It serves all changes up to `change`, the number of an entry of the
     audit trail; None if it cannot say. `acknowledges` is whether it acknowledges changes, and understands all other
-    messages of this release (cluster/messages.py); the previous release does not say so, and reports no
+    messages of this release (database/messages.py); the previous release does not say so, and reports no
     `key_fingerprint`, by which secret keys are compared (secret_keys.py).
     """
 

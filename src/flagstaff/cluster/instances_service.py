@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from flagstaff.audit.changes import Actor
-from flagstaff.audit.changes_store import changes_after, newest_change
+from flagstaff.changes.changes import Actor
 from flagstaff.cluster.instances import Behind, ListedInstance, without_former
+from flagstaff.database.changes_store import changes_after, newest_change
 from flagstaff.database.database import Database
 from flagstaff.projects.access import require_administrator
 

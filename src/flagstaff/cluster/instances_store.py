@@ -22,15 +22,14 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.cluster import messages
 from flagstaff.cluster.answers_store import Answers
 from flagstaff.cluster.instance_reports_store import Reporting
 from flagstaff.cluster.instances import LeaseState, ListedInstance
 from flagstaff.cluster.lease import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS
 from flagstaff.cluster.leases_store import Leases, Member, Reading, Row
-from flagstaff.cluster.messages import Message
 from flagstaff.cluster.questions_store import Present, Questions
-from flagstaff.database import driver_errors
+from flagstaff.database import driver_errors, messages
+from flagstaff.database.messages import Message
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions import LiveOn, Wanted
 from flagstaff.database.revisions_store import record_live_on

@@ -24,7 +24,7 @@ class Row(NamedTuple):
     """Another instance's row. One of the release before leases holds none.
 
     `acknowledges` is whether it has said that it acknowledges changes, takes lists, and listens to a channel of its own
-    (cluster/messages.py).
+    (database/messages.py).
     """
 
     id: str

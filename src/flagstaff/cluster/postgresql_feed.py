@@ -16,8 +16,8 @@ from flagstaff.cluster.instance_reports_store import decode_report
 from flagstaff.cluster.instances import LeaseState, ListedInstance
 from flagstaff.cluster.lease import LEASE_SECONDS
 from flagstaff.cluster.leases_store import Member, Reading, Row
-from flagstaff.cluster.messages import CHANNEL, Message, channel_of
 from flagstaff.database import driver_errors
+from flagstaff.database.messages import CHANNEL, Message, channel_of
 from flagstaff.database.tables import moment
 from flagstaff.values.errors import unavailable
 

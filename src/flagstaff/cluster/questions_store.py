@@ -18,8 +18,8 @@ from math import inf
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from flagstaff.cluster.messages import Message, questions
 from flagstaff.database import driver_errors
+from flagstaff.database.messages import Message, questions
 from flagstaff.database.revisions import Wanted
 from flagstaff.values.errors import Error, unavailable
 

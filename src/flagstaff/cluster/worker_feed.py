@@ -16,7 +16,7 @@ from typing import Protocol
 from flagstaff.cluster.instance_reports_store import decode_report
 from flagstaff.cluster.instances import LeaseState, ListedInstance
 from flagstaff.cluster.leases_store import Member, Reading, Row
-from flagstaff.cluster.messages import Message
+from flagstaff.database.messages import Message
 from flagstaff.values.errors import unavailable
 
 _AT_ONCE_BYTES = 64 * 1024

@@ -16,13 +16,13 @@ from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Update, Uuid, optional
 from flagstaff.comments.comments import TEXT_MAX_LENGTH, Comment, check_comment
 from flagstaff.comments.comments_service import Comments, OfChange, OfFlag
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix="/api/projects/{project_id}", tags=["Comments"])

@@ -12,8 +12,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
 from flagstaff.comments import comments_store
 from flagstaff.comments.comments import (
     COMMENTS_PER_HOUR,
@@ -23,17 +22,18 @@ from flagstaff.comments.comments import (
     Subject,
     find_mentions,
 )
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.flags import flags_store
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.notifications.mentions_store import add_mentions, delete_mentions
+from flagstaff.permissions.members import Member
+from flagstaff.permissions.permissions import Permission, may, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_member
 from flagstaff.projects.members import members_store
-from flagstaff.projects.members.members import Member
-from flagstaff.projects.permissions import Permission, may, require
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.releases import releases_store
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.lists import WHOLE, Window

@@ -7,21 +7,21 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
-from flagstaff.audit.changes_store import batch_of, record_all
+from flagstaff.changes.changes import Actor, BatchKind, Change, change_of
 from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.copying.comparisons import Side
 from flagstaff.copying.copies import CLONED_MAX, rule_like
 from flagstaff.copying.environment_flags import ReadEnvironmentFlags, find_origin
+from flagstaff.database.changes_store import batch_of, record_all
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting import rules_store
 from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects.access import open_membership, scope_of
 from flagstaff.projects.environments_service import Environments
-from flagstaff.projects.permissions import Permission, require
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.lists import emptying

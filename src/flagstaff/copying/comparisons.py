@@ -6,7 +6,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from flagstaff.audit.changes import OWN_FIELDS, recorded
+from flagstaff.changes.changes import OWN_FIELDS, recorded
 from flagstaff.flags.flags import DETAILS, Flag, Rule
 
 _NOT_COMPARED = OWN_FIELDS.union(DETAILS, ("key", "archived_at"))

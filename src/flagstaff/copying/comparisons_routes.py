@@ -22,7 +22,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encoded
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.lists import Window
 
 router = Router(prefix="/api/projects/{project_id}", tags=["Comparisons"])

@@ -4,14 +4,14 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.copying.comparisons import Comparison
 from flagstaff.copying.environment_flags import ReadEnvironmentFlags, find_pair, read_environment_flags
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
+from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects.access import open_member
-from flagstaff.projects.permissions import Permission, require
 from flagstaff.values.lists import WHOLE, Window
 
 _KEYS_AT_ONCE = 200

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from flagstaff.audit.changes import Scope, altered_values
+from flagstaff.changes.changes import Scope, altered_values
 from flagstaff.copying.comparisons import RULE_CONTENT, Side, same_rule
 from flagstaff.flags.flags import DETAILS, Flag, Rule
 from flagstaff.values.moments import later_than

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
-from flagstaff.audit.changes_store import batch_of, record_all
+from flagstaff.changes.changes import Actor, BatchKind, Change, change_of
 from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.copying.copies import Alteration, Part, fingerprint
 from flagstaff.copying.copy_plans import Wanted, plan_copy
 from flagstaff.copying.environment_flags import find_pair
+from flagstaff.database.changes_store import batch_of, record_all
 from flagstaff.database.database import Connection, Database, attempt
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting import rules_store
 from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects.access import open_member
-from flagstaff.projects.permissions import Permission, require
 from flagstaff.values.errors import Code, Error
 
 

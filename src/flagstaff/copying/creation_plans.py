@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from flagstaff.audit.batches_store import find_change_since
-from flagstaff.audit.changes import Actor, Change
+from flagstaff.changes.changes import Actor, Change
 from flagstaff.comments import comments_store
 from flagstaff.comments.comments import Subject
 from flagstaff.copying.restores import Alteration, unrestorable

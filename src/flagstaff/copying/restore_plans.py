@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from flagstaff.audit import changes_store
-from flagstaff.audit.changes import Change, recorded
+from flagstaff.changes.changes import Change, recorded
 from flagstaff.concurrency.pacing import collect
 from flagstaff.copying.creation_plans import Together, plan_undone_flag, plan_undone_rule, plan_undone_segment
 from flagstaff.copying.restores import Alteration, read_recorded, unrestorable, values_before
+from flagstaff.database import changes_store
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule
@@ -25,10 +25,10 @@ from flagstaff.flags.references import (
 )
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
+from flagstaff.permissions.members import Member
+from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import scope_of
-from flagstaff.projects.members.members import Member
-from flagstaff.projects.permissions import Permission, require
 from flagstaff.values.moments import later_than
 
 T = TypeVar("T", Flag, Rule, Segment)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from uuid import UUID
 
-from flagstaff.audit import batches_store, changes_store
+from flagstaff.audit import batches_store
 from flagstaff.audit.batches_store import BatchPart
-from flagstaff.audit.changes import Scope
+from flagstaff.changes.changes import Scope
+from flagstaff.database import changes_store
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
 from flagstaff.values.errors import invalid_field, not_found

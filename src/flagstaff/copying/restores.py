@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from flagstaff.audit.changes import OWN_FIELDS, Change, Scope, altered_values
 from flagstaff.audit.recorded_values import read_resource, read_value
-from flagstaff.audit.redaction import has_erased
+from flagstaff.changes.changes import OWN_FIELDS, Change, Scope, altered_values
+from flagstaff.changes.redaction import has_erased
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.values.errors import Code, Error

@@ -22,7 +22,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encoded, json_parts_response, json_response
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 
 router = Router(prefix="/api", tags=["Audit"])
 

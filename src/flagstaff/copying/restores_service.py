@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit import change_lists_store, changes_store
-from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
-from flagstaff.audit.changes_store import batch_of, record_all
+from flagstaff.audit import change_lists_store
+from flagstaff.changes.changes import Actor, BatchKind, Change, change_of
 from flagstaff.concurrency.pacing import collect
 from flagstaff.copying.creation_plans import Together
 from flagstaff.copying.restore_plans import plan_restore
 from flagstaff.copying.restored_batches import BatchOf, find_parts
 from flagstaff.copying.restores import Alteration, unrestorable
+from flagstaff.database import changes_store
+from flagstaff.database.changes_store import batch_of, record_all
 from flagstaff.database.database import Connection, Database, Transaction, attempt
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule
@@ -23,8 +24,8 @@ from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.targeting.segments_service import Segments
+from flagstaff.permissions.members import Member
 from flagstaff.projects.access import open_member
-from flagstaff.projects.members.members import Member
 from flagstaff.values.errors import Code, Error, invalid_field, not_found
 from flagstaff.values.moments import later_than
 

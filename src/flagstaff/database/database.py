@@ -22,7 +22,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from flagstaff.audit.changes import Change, Committed
+from flagstaff.changes.changes import Change, Committed
 from flagstaff.database import dialect, driver_errors, freed_pages, tables
 from flagstaff.database.commits import record_commit
 from flagstaff.database.driver_errors import translated_errors
@@ -71,7 +71,7 @@ _touch_history = (
 
 @dataclass
 class Transaction:
-    """One use case's writes; `changes` are announced after the commit, and `audit.changes_store.record` appends.
+    """One use case's writes; `changes` are announced after the commit, and `changes_store.record` appends.
 
     `found` and `left` are those of `Committed`: the revisions of the projects when they were locked, and those that
     `record` has given. `change` is the number of the latest change. `has_unrecorded` says that it has written

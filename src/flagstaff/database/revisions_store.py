@@ -14,7 +14,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.audit.changes import Scope
+from flagstaff.changes.changes import Scope
 from flagstaff.database import tables
 from flagstaff.database.revisions import LiveOn, Revision
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from flagstaff.flags.flags import TAGS_MAX, Flag
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.text import name_some
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
-from flagstaff.audit.changes_store import batch_of, record_all
+from flagstaff.changes.changes import Actor, BatchKind, Change, change_of
 from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.database.changes_store import batch_of, record_all
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
 from flagstaff.flags.bulk_actions import BulkAction, after_action, check_action_tags, reason_against

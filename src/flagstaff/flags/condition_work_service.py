@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.database.database import Database
 from flagstaff.evaluation.conditions.predicates import instructions_of
@@ -13,8 +13,8 @@ from flagstaff.flags import flags_store
 from flagstaff.flags.condition_work import Work
 from flagstaff.flags.condition_work_budgets import Costly, read_costly
 from flagstaff.flags.flags import Rule
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access import open_environment
-from flagstaff.projects.permissions import Permission
 from flagstaff.settings import Settings
 from flagstaff.values.lists import emptying
 

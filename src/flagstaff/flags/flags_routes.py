@@ -31,6 +31,7 @@ from flagstaff.api.schemas import (
     optional,
 )
 from flagstaff.api.views import view_of
+from flagstaff.database.preconditions import Precondition
 from flagstaff.flags.flags import DEFAULT_STICKINESS, Fallthrough, Flag
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.variant_schemas import (
@@ -47,8 +48,7 @@ from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
+from flagstaff.permissions.permissions import Permission
 
 router = Router(prefix="/api/projects/{project_id}", tags=["Flags"])
 

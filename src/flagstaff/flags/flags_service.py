@@ -8,10 +8,11 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, change_of
 from flagstaff.concurrency.pacing import collect
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.flags import flags_store
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import Flag
@@ -23,10 +24,9 @@ from flagstaff.flags.references import (
     require_unused_variants,
 )
 from flagstaff.flags.targeting import rules_store
+from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, open_member, scope_of
-from flagstaff.projects.permissions import Permission, require
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
 from flagstaff.values.keys import require_same_key

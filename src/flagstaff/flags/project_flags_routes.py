@@ -18,7 +18,7 @@ from flagstaff.flags.project_flags_service import ProjectFlags
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 from flagstaff.values.text import NAME_MAX_LENGTH, check_length
 

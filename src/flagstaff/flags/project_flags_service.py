@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
 from flagstaff.flags.project_flags_store import compare, in_parts, list_in_brief, list_keys
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_project
-from flagstaff.projects.permissions import Permission
 from flagstaff.values.lists import WHOLE, Window
 
 # A statement's result is received at once, and others wait for the event loop meanwhile.

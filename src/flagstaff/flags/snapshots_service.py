@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit import changes_store
 from flagstaff.concurrency.pacing import in_pieces
-from flagstaff.database import revisions_store
+from flagstaff.database import changes_store, revisions_store
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.revisions import Revision
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compiling_flag

@@ -15,7 +15,7 @@ from flagstaff.history.history_routes import Service
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix="/api/projects/{project_id}/flags/{flag_key}", tags=["Evaluation history"])

@@ -25,7 +25,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_page
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
 

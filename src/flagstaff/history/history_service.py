@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
@@ -23,9 +23,9 @@ from flagstaff.history.store.recorded_flags import PresentFlag, RecordedFlag, ow
 from flagstaff.history.store.summaries import VARIANT, Kind
 from flagstaff.history.store.sums import FlagSums, TooManyCellsError, sum_by_interval
 from flagstaff.metrics.events import EventBatch
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_project
-from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.intervals import (
     Intervals,

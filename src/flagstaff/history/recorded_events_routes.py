@@ -22,7 +22,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.metrics.events import EventFilter, EventPlace, RecordedEvent
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 from flagstaff.values.numbers import number_text
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.followed_events import END, EventsPage, list_events
 from flagstaff.metrics.events import EventFilter, EventPlace
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import sdk_keys_store
 from flagstaff.projects.access import open_environment
-from flagstaff.projects.permissions import Permission
 
 
 @dataclass(frozen=True, slots=True)

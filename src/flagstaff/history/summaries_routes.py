@@ -21,7 +21,7 @@ from flagstaff.history.store.distinct_users.user_rows import REASON, RULE, VARIA
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_stream
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.intervals import INTERVAL_PATTERN, check_interval
 from flagstaff.values.moments import format_moment

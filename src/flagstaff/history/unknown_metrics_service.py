@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.history.store import events
 from flagstaff.metrics.metrics import UnknownMetric
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_project
-from flagstaff.projects.permissions import Permission
 
 
 @dataclass(frozen=True, slots=True)

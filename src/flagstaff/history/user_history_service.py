@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.answer_changes import AnswerChange, AnswerChanges
@@ -14,8 +14,8 @@ from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.history.store import batches
 from flagstaff.history.store.pages import find_evaluations, list_evaluations
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access import open_environment
-from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import not_found
 
 

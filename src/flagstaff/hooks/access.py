@@ -7,14 +7,14 @@ project: a message has what the trail has of every environment. Those of the who
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Connection
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.hooks import webhooks_store
 from flagstaff.hooks.webhooks import Webhook
 from flagstaff.hooks.webhooks_store import Health
+from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects.access import hold_administrators, open_membership, require_administrator
-from flagstaff.projects.permissions import Permission, require
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 
 
 class WatchedWebhook(NamedTuple):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import COMMAND_LINE
+from flagstaff.changes.changes import COMMAND_LINE
 from flagstaff.database.database import Connection, Database
 from flagstaff.hooks import deliveries_store, webhooks_store
 from flagstaff.hooks.deliveries import Attempt, Delivery, State

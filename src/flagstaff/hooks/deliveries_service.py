@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.hooks import deliveries_store, webhooks_store
 from flagstaff.hooks.access import get_for_update, open_place

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from flagstaff.audit import changes_store
-from flagstaff.audit.changes import NumberedChange, Scope
 from flagstaff.audit.dashboard_links import change_page, project_page
+from flagstaff.changes.changes import NumberedChange, Scope
+from flagstaff.database import changes_store
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
 from flagstaff.hooks import notices_store

@@ -13,8 +13,8 @@ from uuid import UUID
 
 import msgspec
 
-from flagstaff.audit.changes import Actor, NumberedChange
 from flagstaff.audit.wording import SHOWN_FIELDS, say_alterations, say_name, say_what, say_who, shorten
+from flagstaff.changes.changes import Actor, NumberedChange
 from flagstaff.hooks.notices import Notice, NoticeType
 from flagstaff.hooks.webhooks import TEST_EVENT, Format
 from flagstaff.projects.projects import Environment

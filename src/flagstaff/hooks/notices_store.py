@@ -8,8 +8,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.audit.outbox_store import enqueue_notice
 from flagstaff.database import dialect, tables
+from flagstaff.database.outbox_store import enqueue_notice
 from flagstaff.hooks.notices import Notice, NoticeType
 
 _LOCK = 0x6E6F7469  # a number that no other lock of PostgreSQL has here

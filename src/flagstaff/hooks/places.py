@@ -7,7 +7,7 @@ from uuid import UUID
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import Needs
 from flagstaff.http.operations import Caller
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 
 
 async def _of_project(project_id: Id) -> UUID | None:

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit import changes_store
-from flagstaff.audit.changes import Actor, NumberedChange, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, NumberedChange, Scope, change_of
 from flagstaff.concurrency.pacing import Turns
+from flagstaff.database import changes_store
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
 from flagstaff.hooks.access import open_place
 from flagstaff.hooks.client.addresses import Reach

@@ -10,7 +10,7 @@ from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 from uuid import UUID
 
-from flagstaff.audit.actions import INSTANCE_ACTIONS, PROJECT_ACTIONS
+from flagstaff.changes.actions import INSTANCE_ACTIONS, PROJECT_ACTIONS
 from flagstaff.hooks.client.addresses import DEFAULT_PORTS, Reach, is_allowed, read_address
 from flagstaff.hooks.notices import INSTANCE_NOTICES, PROJECT_NOTICES
 from flagstaff.values.keys import check_environment_key

@@ -11,6 +11,7 @@ from flagstaff.api.entity_tags import if_match
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import asks, reads, writes
 from flagstaff.api.routers import Router
+from flagstaff.database.preconditions import Precondition
 from flagstaff.hooks.access import WatchedWebhook
 from flagstaff.hooks.places import PLACES, Place
 from flagstaff.hooks.previews_service import Previews
@@ -33,7 +34,6 @@ from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.preconditions import Precondition
 
 router = Router(prefix="/api", tags=["Webhooks"])
 

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database, Transaction
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.hooks import deliveries_store, webhooks_store
 from flagstaff.hooks.access import WatchedWebhook, get_for_update, open_place, watch
 from flagstaff.hooks.client.addresses import Reach
@@ -26,7 +27,6 @@ from flagstaff.hooks.webhooks import (
     new_secret,
 )
 from flagstaff.identity.second_factors.sealing import Sealer
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.settings import Settings
 from flagstaff.values.errors import invalid_field
 

@@ -8,14 +8,14 @@ from collections.abc import Collection
 from dataclasses import replace
 from uuid import UUID
 
-from flagstaff.audit.changes import NumberedChange
+from flagstaff.changes.changes import NumberedChange
 from flagstaff.database.database import Connection
 from flagstaff.hooks.messages import Event
 from flagstaff.hooks.notices import Notice
 from flagstaff.identity.second_factors.second_factors_store import has_second_factor
+from flagstaff.permissions.permissions import Permission, may
 from flagstaff.projects import projects_store
 from flagstaff.projects.members import members_store
-from flagstaff.projects.permissions import Permission, may
 from flagstaff.projects.projects import Project
 
 

@@ -20,7 +20,7 @@ from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.insight.explanation_schemas import DecidedBy
 from flagstaff.insight.explanations_routes import Service, read_user, view_result
 from flagstaff.insight.explanations_service import Answers
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.serving.context import CONTEXT_SCHEMA
 from flagstaff.values.keys import KEY_MAX_LENGTH
 from flagstaff.values.moments import format_moment

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from flagstaff.audit.changes import NumberedChange
+from flagstaff.changes.changes import NumberedChange
 from flagstaff.evaluation.explanations.deciding import Decider, prepare
 from flagstaff.evaluation.explanations.tracing import Subject
 from flagstaff.evaluation.history.answer_changes import Answer

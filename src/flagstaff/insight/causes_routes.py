@@ -13,8 +13,8 @@ from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import asks
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, Uuid, at_most
-from flagstaff.audit.changes import NumberedChange
 from flagstaff.audit.changes_routes import ChangeOut, view_change
+from flagstaff.changes.changes import NumberedChange
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
@@ -22,7 +22,7 @@ from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.http.services import service
 from flagstaff.insight.causes import AttributeDifference
 from flagstaff.insight.causes_service import AskedResult, CauseFinder, Causes
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 
 RESULTS_MAX = 50

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from time import perf_counter
 from uuid import UUID
 
-from flagstaff.audit import change_lists_store, changes_store
+from flagstaff.audit import change_lists_store
 from flagstaff.audit.change_lists_store import Reading
-from flagstaff.audit.changes import Actor, NumberedChange
 from flagstaff.audit.recorded_values import read_resource
+from flagstaff.changes.changes import Actor, NumberedChange
 from flagstaff.concurrency.pacing import collect, in_pieces, within
+from flagstaff.database import changes_store
 from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.history.answer_changes import Answer
 from flagstaff.evaluation.history.records import RecordedEvaluation, freeing_layouts
@@ -22,9 +23,9 @@ from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.pages import find_evaluations
 from flagstaff.insight.causes import NOT_EXAMINED, SLACK, UNAVAILABLE, Cause, ResultChange, find_cause
 from flagstaff.insight.past_states import PastStates, Trail, named_in
+from flagstaff.permissions.permissions import Permission, may, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member
-from flagstaff.projects.permissions import Permission, may, require
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.lists import emptying

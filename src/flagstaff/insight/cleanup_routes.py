@@ -21,7 +21,7 @@ from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.http.services import service
 from flagstaff.insight.cleanup import Candidate, CleanupFilter, Reason
 from flagstaff.insight.cleanup_service import LIMIT_MAX, CandidatesPage, Cleanup
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 
 DAYS_MAX = 365

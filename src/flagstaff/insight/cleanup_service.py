@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
@@ -17,9 +17,9 @@ from flagstaff.flags.references import list_needs
 from flagstaff.history.store import batches, totals
 from flagstaff.insight.cleanup import Candidate, CleanupFilter, FlagToClean, Tally, reasons_for
 from flagstaff.insight.cleanup_store import find_last_changes, list_old_flags
+from flagstaff.permissions.permissions import Permission, may, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member
-from flagstaff.projects.permissions import Permission, may, require
 from flagstaff.values.intervals import minute_of, moment_of
 from flagstaff.values.lists import Window
 

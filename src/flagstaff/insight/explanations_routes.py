@@ -34,7 +34,7 @@ from flagstaff.http.services import service
 from flagstaff.insight.draft_schemas import FlagDraft, read_draft
 from flagstaff.insight.explanation_schemas import MAX_TEXT, MAX_VALUES, ExplanationOut
 from flagstaff.insight.explanations_service import Explained, Explanations, GivenUser
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.serving.context import (
     CONTEXT_SCHEMA,
     Context,

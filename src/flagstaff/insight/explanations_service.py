@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database.database import Database
 from flagstaff.evaluation.explanations.deciding import prepare
@@ -17,8 +17,8 @@ from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_store import list_keys_of
 from flagstaff.insight.drafts import Draft, check_values, read_draft
 from flagstaff.insight.flag_sets import read_all, read_some, require_flags
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access import open_environment
-from flagstaff.projects.permissions import Permission
 from flagstaff.values.lists import Window
 
 

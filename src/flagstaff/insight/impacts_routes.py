@@ -19,7 +19,7 @@ from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.insight.draft_schemas import FlagDraft, read_draft
 from flagstaff.insight.impacts_service import ATTRIBUTES_MAX, Impacts
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix="/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}", tags=["Explanations"])

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from time import perf_counter
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.database.database import Database
 from flagstaff.evaluation.explanations.comparison import Comparison, Effect
@@ -18,9 +18,9 @@ from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.users import newest_of_each_user
 from flagstaff.insight.drafts import Draft, check_values, inside_draft, read_draft
 from flagstaff.insight.flag_sets import read_some
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_live_flag
-from flagstaff.projects.permissions import Permission
 from flagstaff.values.keys import require_same_key
 
 PERIOD = timedelta(days=1)

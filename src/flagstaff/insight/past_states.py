@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
-from flagstaff.audit.changes import OWN_FIELDS, Change, NumberedChange
 from flagstaff.audit.recorded_values import read_resource
+from flagstaff.changes.changes import OWN_FIELDS, Change, NumberedChange
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.explanations.flag_sets import FlagSet, compile_segments
 from flagstaff.flags.flags import DETAILS, Flag, Rule, RuleType

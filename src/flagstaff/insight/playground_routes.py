@@ -25,7 +25,7 @@ from flagstaff.insight.explanation_schemas import DecidedBy
 from flagstaff.insight.explanations_routes import given_user, view_result
 from flagstaff.insight.explanations_service import GivenUser
 from flagstaff.insight.playground_service import Answered, Playground
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.serving.context import ATTRIBUTES_MAX_BYTES, CONTEXT_SCHEMA, UNREADABLE, read_context, read_repaired
 from flagstaff.values.errors import Error, FieldError, invalid_field
 from flagstaff.values.moments import format_moment

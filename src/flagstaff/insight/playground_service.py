@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.copying.environment_flags import find_origin
 from flagstaff.database.database import Database
@@ -14,8 +14,8 @@ from flagstaff.evaluation.explanations.tracing import Subject
 from flagstaff.flags.flags_store import find_keys, list_keys_of
 from flagstaff.insight.explanations_service import GivenUser
 from flagstaff.insight.flag_sets import ReadFlags, read_some, require_known
+from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects.access import open_member
-from flagstaff.projects.permissions import Permission, require
 from flagstaff.projects.projects import Environment
 from flagstaff.values.lists import Window
 

@@ -15,14 +15,14 @@ from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
 from flagstaff.api.views import view_of
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
 from flagstaff.metrics.metrics import UNIT_MAX_LENGTH, Better, Kind, Metric, check_unit
 from flagstaff.metrics.metrics_service import Metrics
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
+from flagstaff.permissions.permissions import Permission
 
 router = Router(prefix="/api/projects/{project_id}/metrics", tags=["Metrics"])
 

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from flagstaff.audit.changes import DELETED_ACCOUNT
+from flagstaff.changes.changes import DELETED_ACCOUNT
 from flagstaff.identity.accounts.emails import is_plain_address
 from flagstaff.notifications.subscriptions import Subscribed, SubscriptionKind, Target
-from flagstaff.projects.members.members import Member, Role
-from flagstaff.projects.permissions import Permission, may
+from flagstaff.permissions.members import Member, Role
+from flagstaff.permissions.permissions import Permission, may
 from flagstaff.projects.projects import Environment
 
 GROUPED_FOR = timedelta(minutes=1)

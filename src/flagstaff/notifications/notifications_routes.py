@@ -15,6 +15,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Update, Uuid, optional
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
@@ -22,8 +23,7 @@ from flagstaff.http.services import service
 from flagstaff.notifications.notifications import Kind
 from flagstaff.notifications.notifications_service import NotificationSettings
 from flagstaff.notifications.unsubscribing import UNSUBSCRIBE_PAGE, UNSUBSCRIBE_PATH
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
+from flagstaff.permissions.permissions import Permission
 
 router = Router(tags=["Notifications"], route_class=AdmittedRoute)
 _OF_PROJECT = "/api/projects/{project_id}/notifications"

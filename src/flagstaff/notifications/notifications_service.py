@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.notifications import notifications_store, wanted_mails_store
 from flagstaff.notifications.notifications import Kind
 from flagstaff.notifications.unsubscribing import UnsubscribeTokens
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access import open_membership
 from flagstaff.projects.members.members_store import find_member
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.values.errors import Code, Error
 
 

@@ -12,8 +12,8 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.audit.changes import Scope
 from flagstaff.audit.dashboard_links import change_page, project_page
+from flagstaff.changes.changes import Scope
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database
 from flagstaff.mail.digest import Digest, Entry

@@ -18,7 +18,7 @@ from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
 from flagstaff.notifications.subscriptions import Subscription
 from flagstaff.notifications.subscriptions_service import Subscriptions
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 
 router = Router(tags=["Notifications"])

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.flags import flags_store
 from flagstaff.identity.accounts import accounts_store
@@ -20,10 +20,10 @@ from flagstaff.notifications.subscriptions import (
     SubscriptionKind,
     Target,
 )
+from flagstaff.permissions.members import Member
+from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_membership
-from flagstaff.projects.members.members import Member
-from flagstaff.projects.permissions import Permission, require
 from flagstaff.values.errors import not_found
 from flagstaff.values.quotas import require_fewer
 

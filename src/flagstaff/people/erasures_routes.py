@@ -20,7 +20,7 @@ from flagstaff.http.responses import json_array_response, json_response
 from flagstaff.http.services import service
 from flagstaff.people.erasures import REMAINS, Erasure, Stage
 from flagstaff.people.erasures_service import Erasures
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
 

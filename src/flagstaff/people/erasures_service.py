@@ -9,8 +9,8 @@ from datetime import datetime
 from struct import Struct
 from uuid import UUID
 
-from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, change_of
-from flagstaff.audit.changes_store import find_latest_change, record
+from flagstaff.changes.changes import COMMAND_LINE, Actor, Scope, change_of
+from flagstaff.database.changes_store import find_latest_change, record
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.tables import microseconds
 from flagstaff.history.erased_users import Digests, Subject
@@ -21,9 +21,9 @@ from flagstaff.people import erasures_store, exposures_store, targeting_store
 from flagstaff.people.erasures import CLOCKS_APART, CONFIRMATION, Erasure, RequestedErasure
 from flagstaff.people.targeting import NamedBy
 from flagstaff.people.trail import count_in_trail
+from flagstaff.permissions.permissions import Permission, may
 from flagstaff.projects import environments_store, projects_store
 from flagstaff.projects.access import open_membership, open_project
-from flagstaff.projects.permissions import Permission, may
 from flagstaff.values.errors import Code, Error, invalid_field, not_found
 
 UNFINISHED_MAX = 100

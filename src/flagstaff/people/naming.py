@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flagstaff.audit.redaction import without_user
+from flagstaff.changes.redaction import without_user
 from flagstaff.history.erased_users import Subject
 
 

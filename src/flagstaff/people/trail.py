@@ -6,11 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from flagstaff.audit import redacting
-from flagstaff.audit.actions import actions_of
-from flagstaff.audit.changes_store import newest_change
 from flagstaff.audit.redacting import Turn
-from flagstaff.audit.redaction import without_user
 from flagstaff.audit.redactions_store import Recorded, Wanted
+from flagstaff.changes.actions import actions_of
+from flagstaff.changes.redaction import without_user
+from flagstaff.database.changes_store import newest_change
 from flagstaff.database.database import Database
 from flagstaff.history.erased_users import Subject
 from flagstaff.people.naming import names_user

@@ -26,7 +26,7 @@ from flagstaff.metrics.events import RecordedEvent
 from flagstaff.people.erasures_routes import UserOfApplication
 from flagstaff.people.exposures import UserExposure
 from flagstaff.people.user_data_service import UserData
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.projects import Environment
 from flagstaff.values.moments import format_moment
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordedEvaluation
@@ -17,9 +17,9 @@ from flagstaff.history.store.pages import list_evaluations
 from flagstaff.metrics.events import EventFilter, RecordedEvent
 from flagstaff.people import exposures_store
 from flagstaff.people.exposures import UserExposure
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store, projects_store, sdk_keys_store
 from flagstaff.projects.access import open_project
-from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import not_found
 

@@ -1,1 +1,1 @@
-"""Projects, their members, invitations, environments and SDK keys, and who may do what."""
+"""Projects, their members, invitations, environments and SDK keys."""

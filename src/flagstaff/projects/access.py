@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor, Scope
-from flagstaff.audit.changes_store import find_latest_change
+from flagstaff.changes.changes import Actor, Scope
+from flagstaff.database.changes_store import find_latest_change
 from flagstaff.database.database import Connection
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.database.revisions_store import forget_found, record_found
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag
@@ -19,11 +20,10 @@ from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.administration import administrators_store
 from flagstaff.identity.second_factors.second_factors_store import has_second_factor
+from flagstaff.permissions.members import Member, Role
+from flagstaff.permissions.permissions import LimitedMember, Permission, record_check, require
 from flagstaff.projects import environments_store, projects_store
 from flagstaff.projects.members import members_store
-from flagstaff.projects.members.members import Member, Role
-from flagstaff.projects.permissions import LimitedMember, Permission, record_check, require
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Environment, Project
 from flagstaff.values.errors import Code, Error, enrolment_required, not_found
 

@@ -29,14 +29,14 @@ from flagstaff.api.schemas import (
     optional,
 )
 from flagstaff.copying.clones_service import Clones
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.environments_service import Environments
 from flagstaff.projects.part_schemas import EnvironmentItem, view_item
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.projects import LAST_POSITION, Environment
 
 ORDERED_MAX = 1_000

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
 from flagstaff.concurrency.pacing import collect
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database, Transaction
+from flagstaff.database.preconditions import ANY_STATE, Precondition
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_environment, open_project
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Environment, EnvironmentOrder, is_critical, require_retention
 from flagstaff.settings import Settings
 from flagstaff.values.errors import invalid_field

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor, Change, Scope
+from flagstaff.changes.changes import Actor, Change, Scope
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.database.revisions_store import find_project_revision, record_found
+from flagstaff.permissions.permissions import Check, noting_checks, require
 from flagstaff.projects import idempotency_store, projects_store
 from flagstaff.projects.access import open_member
 from flagstaff.projects.idempotency_store import Outcome, Place, StoredAnswer
-from flagstaff.projects.permissions import Check, noting_checks, require
 from flagstaff.values.errors import Code, Error
 
 KEY_LIFETIME = timedelta(hours=24)

@@ -10,9 +10,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.audit.changes import Scope
+from flagstaff.changes.changes import Scope
 from flagstaff.database import dialect, tables
-from flagstaff.projects.permissions import Check, Permission
+from flagstaff.permissions.permissions import Check, Permission
 
 _DELETED_AT_ONCE = 500
 _SMALLEST_COUNTED_BYTES = 1024  # so that the responses within a bound can be counted quickly

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from flagstaff.api.schemas import Moment, RoleName, Uuid
 from flagstaff.http.response_models import ResponseModel
-from flagstaff.projects.members.members import Role
-from flagstaff.projects.permissions import PERMISSIONS, OwnPermissions, Permission
+from flagstaff.permissions.members import Role
+from flagstaff.permissions.permissions import PERMISSIONS, OwnPermissions, Permission
 from flagstaff.projects.projects import Environment
 from flagstaff.values.moments import format_moment
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.projects.members.members import Role
+from flagstaff.permissions.members import Role
 from flagstaff.values.errors import invalid_field
 
 

@@ -14,13 +14,13 @@ from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Description, Moment, Name, RetentionDays, Update, Uuid, optional
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.part_schemas import EnvironmentItem, OwnPermissionsOut, view_item, view_own_permissions
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.projects import Project
 from flagstaff.projects.projects_service import Projects
 from flagstaff.values.moments import format_moment

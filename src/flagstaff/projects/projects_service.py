@@ -7,17 +7,15 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
 from flagstaff.concurrency.pacing import collect
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database, Transaction
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.second_factors.second_factors_store import has_second_factor
-from flagstaff.projects import environments_store, projects_store
-from flagstaff.projects.access import find_reach, hold_token, limit, open_membership, require_second_factor
-from flagstaff.projects.members import members_store
-from flagstaff.projects.members.members import Member, Role
-from flagstaff.projects.permissions import (
+from flagstaff.permissions.members import Member, Role
+from flagstaff.permissions.permissions import (
     OwnPermissions,
     Permission,
     may,
@@ -26,7 +24,9 @@ from flagstaff.projects.permissions import (
     require_of_token,
     require_project_creation,
 )
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.projects import environments_store, projects_store
+from flagstaff.projects.access import find_reach, hold_token, limit, open_membership, require_second_factor
+from flagstaff.projects.members import members_store
 from flagstaff.projects.projects import DEFAULT_ENVIRONMENTS, Environment, Project, is_critical, require_retention
 from flagstaff.settings import Settings
 from flagstaff.values.keys import new_sdk_key

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.database import tables
 from flagstaff.database.revisions_store import record_found
 from flagstaff.database.windows import Listing, containing
-from flagstaff.projects.members.members import Role
+from flagstaff.permissions.members import Role
 from flagstaff.projects.projects import ListedProject, Project
 from flagstaff.values.lists import WHOLE, Window
 

@@ -24,13 +24,13 @@ from flagstaff.api.schemas import (
     distinct,
     optional,
 )
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.key_origins import ORIGIN_MAX_LENGTH, ORIGIN_PATTERN, ORIGINS_MAX, check_origin
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.sdk_keys import PATTERN, KeyKind, SdkKey
 from flagstaff.projects.sdk_keys_service import SdkKeys, WantedKey
 from flagstaff.values.moments import format_moment

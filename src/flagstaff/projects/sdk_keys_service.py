@@ -12,14 +12,14 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
+from flagstaff.database.preconditions import ANY_STATE, Precondition
+from flagstaff.permissions.members import Member
+from flagstaff.permissions.permissions import Permission, may, require
 from flagstaff.projects import environments_store, sdk_keys_store
 from flagstaff.projects.access import open_member
-from flagstaff.projects.members.members import Member
-from flagstaff.projects.permissions import Permission, may, require
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Environment
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey, hash_sdk_key, hint_of, new_environment_key
 from flagstaff.settings import Settings

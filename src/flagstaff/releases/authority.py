@@ -5,9 +5,9 @@ Without it, the release pauses until somebody resumes it. Guards and thresholds 
 
 from typing import NamedTuple
 
-from flagstaff.audit.changes import DELETED_ACCOUNT
-from flagstaff.projects.members.members import Role
-from flagstaff.projects.permissions import PERMISSIONS, Permission
+from flagstaff.changes.changes import DELETED_ACCOUNT
+from flagstaff.permissions.members import Role
+from flagstaff.permissions.permissions import PERMISSIONS, Permission
 from flagstaff.releases.releases import Release
 
 

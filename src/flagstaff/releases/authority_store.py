@@ -6,8 +6,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.database import tables
 from flagstaff.database.clock import DatabaseNow
 from flagstaff.identity.second_factors.second_factors_store import has_factor
-from flagstaff.projects.members.members import Role
-from flagstaff.projects.permissions import PERMISSIONS, Permission
+from flagstaff.permissions.members import Role
+from flagstaff.permissions.permissions import PERMISSIONS, Permission
 from flagstaff.releases.authority import Authority, say_loss
 from flagstaff.releases.releases import Release
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Connection
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.references import (
@@ -24,9 +24,9 @@ from flagstaff.flags.targeting.conditions_service import check_given_conditions
 from flagstaff.metrics import metrics_store
 from flagstaff.metrics.metrics import Kind
 from flagstaff.metrics.request_metrics import MEASURES, RequestKind, Series
+from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member
-from flagstaff.projects.permissions import Permission, require
 from flagstaff.releases.plans import AHEAD_MAX, NAMED_RULES, Guard, Step, Threshold, plan, read_rule
 from flagstaff.releases.releases import Release, arms_of
 from flagstaff.values.errors import Error, invalid_field

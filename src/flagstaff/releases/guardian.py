@@ -10,8 +10,8 @@ from math import exp
 
 import structlog
 
-from flagstaff.audit.changes import Actor, ReleaseName, TokenName, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, ReleaseName, TokenName, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database, Transaction
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags_service import Flags

@@ -16,7 +16,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.releases.outlook import Basis, GuardOutlook, Outlook, Source, StepOutlook
 from flagstaff.releases.outlook_service import Assumed, Outlooks
 from flagstaff.releases.outlook_wording import say_guard_outlook, say_step_outlook

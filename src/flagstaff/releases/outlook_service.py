@@ -8,7 +8,7 @@ from math import log
 from time import perf_counter
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.tables import microseconds
@@ -18,8 +18,8 @@ from flagstaff.history.store import batches, event_segments
 from flagstaff.history.store.users import newest_of_each_user
 from flagstaff.metrics import metrics_store
 from flagstaff.metrics.metrics import Metric
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access import FlagPath, open_flag
-from flagstaff.projects.permissions import Permission
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.bases import basis_of_release, finding_basis, gathering_numbers
 from flagstaff.releases.buckets_store import read_cuts

@@ -12,12 +12,12 @@ from flagstaff.api.ids import FlagIds, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
+from flagstaff.permissions.permissions import Permission
 from flagstaff.releases.plans import WhenLate
 from flagstaff.releases.releases import Release
 from flagstaff.releases.releases_schemas import NewRelease, NewSchedules

@@ -21,7 +21,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.metrics.events import MARK
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.releases.arm_results import ArmResult, Interval
 from flagstaff.releases.observations import ASIDE, OUTSIDE, RULED
 from flagstaff.releases.plans import Counts

@@ -12,7 +12,7 @@ from flagstaff.api.routers import Router
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from flagstaff.views.favourites_service import Favourites
 
 router = Router(prefix="/api/projects/{project_id}/favourites", tags=["Flags"])

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access import open_membership
-from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import not_found
 from flagstaff.values.quotas import require_fewer
 from flagstaff.views import favourites_store

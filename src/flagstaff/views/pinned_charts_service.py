@@ -8,15 +8,15 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.flags import flags_store
+from flagstaff.permissions.members import Member
+from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member, open_project
-from flagstaff.projects.members.members import Member
-from flagstaff.projects.permissions import Permission, require
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.quotas import require_fewer
 from flagstaff.views import pinned_charts_store

@@ -13,12 +13,12 @@ from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Name, Tag, Update, Uuid, optional
 from flagstaff.api.views import view_of
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.text import NAME_MAX_LENGTH
 from flagstaff.views.saved_views import Audience, Order, SavedView, State, Use, check_searched
 from flagstaff.views.saved_views_service import SavedViews

@@ -8,13 +8,13 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
+from flagstaff.database.preconditions import ANY_STATE, Precondition
+from flagstaff.permissions.permissions import Permission, require_anywhere
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member, open_project
-from flagstaff.projects.permissions import Permission, require_anywhere
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.settings import Settings
 from flagstaff.views import saved_views_store
 from flagstaff.views.saved_views import SavedView

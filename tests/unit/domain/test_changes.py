@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from flagstaff.audit.changes import Actor, Resource, Scope, change_of
+from flagstaff.changes.changes import Actor, Resource, Scope, change_of
 from tests.support.builders import AT, make_account, make_environment, make_flag, make_project, make_rule
 
 ADA = make_account()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.cluster.messages import (
+from flagstaff.database.messages import (
     MOST_BYTES,
     Asked,
     acknowledgements,

@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.projects.members.members import Member, Role
-from flagstaff.projects.permissions import (
+from flagstaff.permissions.members import Member, Role
+from flagstaff.permissions.permissions import (
     MEANINGS,
     PERMISSIONS,
     LimitedMember,

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.audit.changes import Committed
 from flagstaff.audit.propagation import Propagation
+from flagstaff.changes.changes import Committed
 from flagstaff.database.revisions import Wanted
 from flagstaff.values.errors import Code, Error, unconfirmed
 from tests.support.snapshots import World

@@ -7,9 +7,9 @@ import pytest
 
 from flagstaff.cli.parent_channel import TELL, Channel, read_told
 from flagstaff.cluster.leases_store import Member, Row
-from flagstaff.cluster.messages import Message
 from flagstaff.cluster.worker import WorkerBoard
 from flagstaff.cluster.worker_feed import WorkerFeed
+from flagstaff.database.messages import Message
 
 OTHER = "0" * 15 + "2"
 

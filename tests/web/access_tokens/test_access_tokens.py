@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
 from flagstaff.identity.access_tokens.access_tokens import PATTERN, is_token, new_token
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 from tests.support import tokens
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from flagstaff.audit.changes import OWN_FIELDS
+from flagstaff.changes.changes import OWN_FIELDS
 from flagstaff.flags.flags import Flag
 from flagstaff.releases.steps_schemas import Changes
 from tests.support.api import Caller, Json, created, environment_path, flag_path, project_path

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.evaluation.evaluator import evaluate as evaluate_flags
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordedEvaluation

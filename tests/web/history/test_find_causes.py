@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database import tables
 from flagstaff.insight.causes import Kind
 from flagstaff.insight.causes_service import AskedResult, Bounds, CauseFinder

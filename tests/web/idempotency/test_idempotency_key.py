@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.audit.changes import Committed
 from flagstaff.audit.propagation import Place, changed_places
+from flagstaff.changes.changes import Committed
 from flagstaff.database import tables
 from flagstaff.projects.idempotency_service import KEYS_PER_ACCOUNT, Idempotency
 from flagstaff.values.moments import format_moment

@@ -3,7 +3,7 @@
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.projects.permissions import PERMISSIONS
+from flagstaff.permissions.permissions import PERMISSIONS
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.members import join, member_path
 from tests.web.conftest import ListChanges, SignUp

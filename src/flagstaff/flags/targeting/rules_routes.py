@@ -32,6 +32,7 @@ from flagstaff.api.schemas import (
     optional,
 )
 from flagstaff.api.views import view_of
+from flagstaff.database.preconditions import Precondition
 from flagstaff.flags.flags import PRIORITY_MAX, PRIORITY_MIN, RULE_VALUE_MAX_LENGTH, Rule, RuleType
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
 from flagstaff.flags.targeting.rules_service import Rules
@@ -39,8 +40,7 @@ from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
+from flagstaff.permissions.permissions import Permission
 
 router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
 

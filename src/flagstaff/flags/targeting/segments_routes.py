@@ -15,6 +15,7 @@ from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
 from flagstaff.api.views import view_of
+from flagstaff.database.preconditions import Precondition
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.targeting.segments_service import Segments
@@ -23,8 +24,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
+from flagstaff.permissions.permissions import Permission
 
 router = Router(prefix="/api/projects/{project_id}/segments", tags=["Segments"])
 

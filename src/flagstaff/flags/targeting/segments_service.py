@@ -8,18 +8,18 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
 from flagstaff.concurrency.pacing import collect
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.targeting import segments_store
 from flagstaff.flags.targeting.conditions_service import check_given_conditions
 from flagstaff.flags.targeting.segments import Segment, SegmentUse
+from flagstaff.permissions.members import Member
+from flagstaff.permissions.permissions import Permission, shown_flags
 from flagstaff.projects.access import open_membership, open_project
-from flagstaff.projects.members.members import Member
-from flagstaff.projects.permissions import Permission, shown_flags
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
 from flagstaff.values.keys import require_same_key

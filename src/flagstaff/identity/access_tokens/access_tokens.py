@@ -12,7 +12,7 @@ from datetime import datetime
 from uuid import UUID
 from zlib import crc32
 
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 
 PREFIX = "fst_"
 PATTERN = "fst_[0-9A-Za-z]{49}"

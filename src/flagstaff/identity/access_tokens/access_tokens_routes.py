@@ -12,8 +12,9 @@ from flagstaff.api.ids import EnvironmentIds, Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import GivenMoment, Moment, Name, Uuid, at_most, distinct
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
@@ -21,8 +22,7 @@ from flagstaff.http.services import service, service_of
 from flagstaff.identity.access_tokens.access_tokens import PATTERN, AccessToken
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens, Wanted
 from flagstaff.identity.accounts.confirmation_schemas import Confirmed, confirm
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
+from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix="/api", tags=["Access tokens"])

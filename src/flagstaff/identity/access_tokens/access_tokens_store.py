@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.database import tables
 from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.second_factors.second_factors_store import chosen_demand
-from flagstaff.projects.permissions import Permission
+from flagstaff.permissions.permissions import Permission
 
 _columns = tables.access_tokens.c
 _token = sa.select(

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Transaction
 from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts import accounts_store

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import COMMAND_LINE, DELETED_ACCOUNT, Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import COMMAND_LINE, DELETED_ACCOUNT, Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.identity.accounts import account_deletions_store, accounts_store
 from flagstaff.identity.accounts.accounts import Account, ListedAccount
 from flagstaff.identity.accounts.emails import email_identity
@@ -22,7 +23,6 @@ from flagstaff.projects import idempotency_store, projects_store
 from flagstaff.projects.access import hold_session, require_administrator
 from flagstaff.projects.members import invitations_store, members_store
 from flagstaff.projects.members.succession import hand_over
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Project
 from flagstaff.values.errors import Code, Error, not_found
 from flagstaff.values.quotas import Quota

@@ -7,8 +7,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.audit.changes import DELETED_ACCOUNT
-from flagstaff.audit.redaction import redacted_state, without_address
+from flagstaff.changes.changes import DELETED_ACCOUNT
+from flagstaff.changes.redaction import redacted_state, without_address
 from flagstaff.database import tables
 from flagstaff.database.windows import containing
 from flagstaff.identity.accounts.emails import email_identity

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.account_changes import create_account, replace_password, verify_email

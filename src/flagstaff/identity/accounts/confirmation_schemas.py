@@ -4,7 +4,7 @@ from fastapi import Request
 from pydantic import Field
 
 from flagstaff.api.schemas import Body, Text
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.http.limits import widest_network
 from flagstaff.http.services import service_of
 from flagstaff.identity.accounts.confirmations import Confirmations

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.accounts import Account

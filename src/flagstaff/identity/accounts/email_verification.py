@@ -10,7 +10,7 @@ from datetime import datetime
 from struct import Struct
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.identity.accounts.account_changes import verify_email
 from flagstaff.identity.accounts.accounts import VERIFICATION_LIFETIME, Account
 from flagstaff.identity.accounts.accounts_service import Accounts

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from flagstaff.audit.changes import COMMAND_LINE, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import COMMAND_LINE, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.account_changes import create_account, replace_password

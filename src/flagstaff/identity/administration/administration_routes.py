@@ -15,6 +15,7 @@ from flagstaff.api.lists import BY_AGE, Listing, ListQuery
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, RoleName, Text, Update, Uuid, optional
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
@@ -24,8 +25,7 @@ from flagstaff.identity.accounts.account_deletions_service import AccountDeletio
 from flagstaff.identity.accounts.accounts import ListedAccount
 from flagstaff.identity.administration.administrators_service import Administrators
 from flagstaff.identity.sessions.session_schemas import AccountSessionOut, session_view
-from flagstaff.projects.members.members import Role
-from flagstaff.projects.preconditions import Precondition
+from flagstaff.permissions.members import Role
 from flagstaff.projects.projects import ListedProject
 from flagstaff.values.moments import format_moment
 

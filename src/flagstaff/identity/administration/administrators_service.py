@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import COMMAND_LINE, Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.account_changes import end_session
@@ -19,11 +20,10 @@ from flagstaff.identity.accounts.accounts import Account, ListedAccount
 from flagstaff.identity.administration import administrators_store
 from flagstaff.identity.sessions import sessions_store
 from flagstaff.identity.sessions.sessions import Session
+from flagstaff.permissions.members import Member, Role
 from flagstaff.projects import projects_store
 from flagstaff.projects.access import hold_administrators, require_administrator
 from flagstaff.projects.members import members_store
-from flagstaff.projects.members.members import Member, Role
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import ListedProject
 from flagstaff.values.errors import Code, Error, not_found
 from flagstaff.values.lists import WHOLE, Window

@@ -14,6 +14,7 @@ from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Update, optional
 from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.probes import Probes
 from flagstaff.http.problems import problems
@@ -22,7 +23,6 @@ from flagstaff.http.responses import json_response
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.administration.instance_service import Instance
-from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.errors import Error
 
 router = Router(prefix="/api/admin", tags=["Administration"])

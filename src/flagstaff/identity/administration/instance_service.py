@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.identity.administration import instance_store
 from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.administration.instance_store import Counts
 from flagstaff.identity.second_factors.second_factors_store import DEMAND_SETTING, has_second_factor
 from flagstaff.projects.access import Authenticated, hold_administrators, require_administrator
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.values.errors import enrolment_required
 
 _REGISTRATION = "registration"

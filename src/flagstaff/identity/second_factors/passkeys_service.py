@@ -12,8 +12,8 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.confirmations import Confirmations, lock

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.confirmations import Confirmations, lock

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.account_changes import end_other_sessions, end_session

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database, Transaction
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.account_changes import create_account, replace_password, verify_email

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from flagstaff.database.database import Connection
+from flagstaff.permissions.members import Role
 from flagstaff.projects.members import members_store
-from flagstaff.projects.members.members import Role
 from flagstaff.values.errors import invalid_field
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from flagstaff.projects.members.members import Role
+from flagstaff.permissions.members import Role
 
 INVITATION_LIFETIME = timedelta(days=7)
 MAILS_COUNTED_FOR = timedelta(days=1)

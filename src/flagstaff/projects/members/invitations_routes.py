@@ -12,18 +12,18 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Email, EnvironmentRoles, Moment, RoleName, Text, Uuid
-from flagstaff.audit.changes import Actor
+from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response, json_response, no_content
 from flagstaff.http.services import service, service_of
+from flagstaff.permissions.members import Role
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.members.invitations import Invitation
 from flagstaff.projects.members.invitations_service import Invitations
-from flagstaff.projects.members.members import Role
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix="/api", tags=["Invitations"])

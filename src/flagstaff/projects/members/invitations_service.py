@@ -8,12 +8,15 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Scope, change_of
-from flagstaff.audit.changes_store import record
+from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
+from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.identity.sessions.tokens import hash_token
+from flagstaff.permissions.members import Member, Role
+from flagstaff.permissions.permissions import Permission, require_grant
 from flagstaff.projects import projects_store
 from flagstaff.projects.access import open_membership
 from flagstaff.projects.admission import admit, open_link
@@ -27,9 +30,6 @@ from flagstaff.projects.members.invitations import (
     Invitation,
     OpenedInvitation,
 )
-from flagstaff.projects.members.members import Member, Role
-from flagstaff.projects.permissions import Permission, require_grant
-from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.values.errors import Code, Error, invalid_field
 
 

@@ -12,8 +12,8 @@ from uuid_utils.compat import uuid7
 from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
 from flagstaff.identity.accounts.emails import email_identity
+from flagstaff.permissions.members import Role
 from flagstaff.projects.members.invitations import Invitation
-from flagstaff.projects.members.members import Role
 from flagstaff.values.errors import not_found
 
 _columns = tables.invitations.c

@@ -11,15 +11,15 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import EnvironmentRoles, Moment, RoleName, Update, Uuid, optional
+from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, json_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.members.members import Member
+from flagstaff.permissions.members import Member
+from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.members.members_service import Members
 from flagstaff.projects.part_schemas import OwnPermissionsOut, view_own_permissions
-from flagstaff.projects.permissions import Permission
-from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix="/api/projects/{project_id}", tags=["Members"])

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
-from flagstaff.projects.members.members import Member, Role
+from flagstaff.permissions.members import Member, Role
 from flagstaff.values.errors import not_found
 
 _columns = tables.members.c

@@ -2,9 +2,9 @@
 
 from flagstaff.database.database import Connection
 from flagstaff.identity.accounts import accounts_store
+from flagstaff.permissions.members import Member, Role
 from flagstaff.projects import projects_store
 from flagstaff.projects.members import members_store
-from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.projects import Project
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.quotas import Quota

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from flagstaff.audit.changes import Actor, Batch, BatchKind, Change, NumberedChange, ReleaseName, Scope, TokenName
+from flagstaff.changes.changes import Actor, Batch, BatchKind, Change, NumberedChange, ReleaseName, Scope, TokenName
 
 
 def row_of(change: Change) -> dict[str, Any]:

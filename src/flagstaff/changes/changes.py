@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple, Protocol
 from uuid import UUID
 
-from flagstaff.audit.actions import NOT_EVALUATED
-from flagstaff.projects.permissions import Limits
+from flagstaff.changes.actions import NOT_EVALUATED
+from flagstaff.permissions.permissions import Limits
 from flagstaff.values.moments import format_moment
 
 

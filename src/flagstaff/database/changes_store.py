@@ -14,15 +14,14 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.actions import actions_of
-from flagstaff.audit.change_rows_store import read_change, row_of, row_of_batch
-from flagstaff.audit.changes import Batch, BatchKind, Change, NumberedChange
-from flagstaff.audit.outbox_store import enqueue
-from flagstaff.cluster import messages
+from flagstaff.changes.actions import actions_of
+from flagstaff.changes.changes import Batch, BatchKind, Change, NumberedChange
 from flagstaff.concurrency.pacing import collect
-from flagstaff.database import tables
+from flagstaff.database import messages, tables
+from flagstaff.database.change_rows_store import read_change, row_of, row_of_batch
 from flagstaff.database.database import Transaction
 from flagstaff.database.long_lists import some_at_a_time
+from flagstaff.database.outbox_store import enqueue
 from flagstaff.database.revisions_store import advance
 
 _columns = tables.changes.c

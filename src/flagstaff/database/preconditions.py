@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from flagstaff.audit.changes import Change
-from flagstaff.audit.changes_store import find_latest_change
+from flagstaff.changes.changes import Change
+from flagstaff.database.changes_store import find_latest_change
 from flagstaff.database.database import Connection
 from flagstaff.values.errors import Code, Error
 

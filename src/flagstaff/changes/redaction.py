@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from flagstaff.audit.changes import DELETED_ACCOUNT
+from flagstaff.changes.changes import DELETED_ACCOUNT
 
 Redact = Callable[[str | None, str], str]
 """A text of a state, which stands in a field with a name or in a list, without what must go."""

@@ -8,7 +8,7 @@ from uuid import UUID
 
 
 class Role(StrEnum):
-    """The role of a member in a project; `projects/permissions.py` says what each role may do."""
+    """The role of a member in a project; `permissions/permissions.py` says what each role may do."""
 
     OWNER = "owner"
     ADMIN = "admin"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from flagstaff.projects.members.members import Member, Role
+from flagstaff.permissions.members import Member, Role
 from flagstaff.values.errors import Code, Error, forbidden, not_found
 
 
