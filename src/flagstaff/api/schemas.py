@@ -1,8 +1,11 @@
 """Types that several resources share: strict values that the domain checks, and base classes of request bodies."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import MISSING, fields
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Literal
+from inspect import get_annotations
+from types import NoneType
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -19,7 +22,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from flagstaff.flags import flags, variants
-from flagstaff.http.response_models import ResponseModel
+from flagstaff.http import response_models
+from flagstaff.http.response_models import ResponseModel, left_in, types_of
 from flagstaff.identity.accounts import accounts, emails
 from flagstaff.permissions.members import Role
 from flagstaff.values import keys, moments, text, zones
@@ -231,9 +235,38 @@ FIELDS_MAX = 40
 
 
 class Body(BaseModel):
-    """A request body: strict types, no unknown fields."""
+    """A request body: strict types, no unknown fields.
+
+    The body of a new resource `of` a dataclass has its fields in their order and with their defaults: a text is a name,
+    and what can be None may be left out. A body `like` another has its fields, of which each may be left out. Both lack
+    those that they are `without`. The body itself has the other fields.
+    """
 
     model_config = ConfigDict(strict=True, extra="forbid")
+
+    def __init_subclass__(
+        cls,
+        of: type[Any] | None = None,
+        like: "type[Body] | None" = None,
+        without: Collection[str] = (),
+        **more: Any,
+    ) -> None:
+        """Raises TypeError for a field that is no text and no truth value, unless the body has it."""
+        super().__init_subclass__(**more)
+        own, defaults = get_annotations(cls), dict[str, Any]()
+        if like is not None:
+            of_like = {name: kind for name, kind in get_annotations(like).items() if of is None or name in types_of(of)}
+            types = left_in(of_like, without)
+            defaults = {name: optional() for name in types}
+        elif of is not None:
+            types = {name: own.get(name) or _given(name, kind) for name, kind in types_of(of, without).items()}
+            defaults = {each.name: each.default for each in fields(of) if each.default is not MISSING}
+        else:
+            return
+        cls.__annotations__ = types | own
+        for name in types.keys() - own.keys():
+            if name in defaults or NoneType in get_args(types[name]):
+                setattr(cls, name, None if NoneType in get_args(types[name]) else defaults[name])
 
     @model_validator(mode="before")
     @classmethod
@@ -243,10 +276,29 @@ class Body(BaseModel):
         return given
 
 
+def _given(name: str, kind: Any) -> Any:
+    """The type of a field in a body."""
+    if kind not in _GIVEN:
+        raise TypeError(f"the field {name} needs a schema: only texts and truth values have one by themselves")
+    return _GIVEN[kind]
+
+
+_GIVEN = {str: Name, bool: bool, str | None: Name | None}
+
+
 class Update(Body):
-    """The body of a PUT: only given fields change. Read-only fields are ignored, so the result of a GET can be sent."""
+    """The body of a PUT: only given fields change. Read-only fields are ignored, so the result of a GET can be sent.
+
+    They are the fields of the dataclass that the update is `of` and that it lacks.
+    """
 
     read_only: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, of: type[Any] | None = None, **more: Any) -> None:
+        """Raises TypeError as for a body."""
+        super().__init_subclass__(of=of, **more)
+        if of is not None:
+            cls.read_only = frozenset(types_of(of).keys() - get_annotations(cls).keys())
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -276,5 +328,5 @@ class TokenOut(ResponseModel):
 PublicKeyCredential = Annotated[
     dict[str, Any], Field(description="What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential.")
 ]
-Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
-Moment = Annotated[datetime, Field(examples=["2026-11-20T10:00:00.123456Z"])]
+Uuid = response_models.Uuid
+Moment = response_models.Moment

@@ -64,7 +64,7 @@ def import_fastapi() -> None:
 class _Same(type):
     """A class whose subclasses are itself: what they define is dropped."""
 
-    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object]) -> type:
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **_: object) -> type:
         return bases[0] if bases else super().__new__(cls, name, bases, namespace)
 
 

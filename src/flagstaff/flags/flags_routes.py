@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from fastapi import Depends, Query
 from pydantic import Field
@@ -21,13 +21,11 @@ from flagstaff.api.schemas import (
     FallthroughName,
     FlagKey,
     Moment,
-    Name,
     RolloutPercentage,
     Stickiness,
     Tags,
     Text,
     Update,
-    Uuid,
     optional,
 )
 from flagstaff.api.views import view_of
@@ -56,34 +54,20 @@ _FLAGS = "/environments/{env_id}/flags"
 _FLAG = _FLAGS + "/{flag_id}"
 
 
-class FlagOut(TaggedOut):
+class FlagOut(TaggedOut, of=Flag):
     """A flag of one environment."""
 
-    id: Uuid
-    project_id: Uuid
-    environment_id: Uuid
-    name: str
-    key: str
-    description: str | None
-    enabled: bool
     rollout_percentage: RolloutPercentage
-    created_at: Moment
-    updated_at: Moment
     fallthrough: FallthroughName
-    bucketing_key: str | None
-    stickiness: str
-    tags: list[str]
     variants: list[VariantBody]
     prerequisites: list[PrerequisiteBody]
     archived_at: Moment | None = Field(description="When the flag was archived; null if it is not.")
-    owner: str | None
     keep: bool = Field(description="Whether the flag is meant to stay, regardless of its age.")
 
 
-class NewFlag(Body):
+class NewFlag(Body, of=Flag, without=("id", "project_id", "environment_id", "created_at", "updated_at", "archived_at")):
     """A new flag. Its key cannot be changed later."""
 
-    name: Name
     key: FlagKey
     description: Description | None = None
     enabled: bool = False
@@ -94,8 +78,6 @@ class NewFlag(Body):
     tags: Tags = Field(default=[])
     variants: Variants = Field(default=[])
     prerequisites: Prerequisites = Field(default=[])
-    owner: Name | None = None
-    keep: bool = False
 
 
 class NewFlags(NewFlag):
@@ -104,26 +86,10 @@ class NewFlags(NewFlag):
     environments: EnvironmentIds = Field(description="The ids of the environments.")
 
 
-class FlagUpdate(Update):
+class FlagUpdate(Update, of=Flag, like=NewFlag):
     """The fields to change. `key` is accepted only if it equals the current key."""
 
-    read_only: ClassVar[frozenset[str]] = frozenset(
-        {"id", "project_id", "environment_id", "created_at", "updated_at", "archived_at"}
-    )
-
-    name: Name = optional()
     key: Text = optional()
-    description: Description | None = None
-    enabled: bool = optional()
-    rollout_percentage: RolloutPercentage = optional()
-    fallthrough: FallthroughName = optional()
-    bucketing_key: BucketingKey | None = None
-    stickiness: Stickiness = optional()
-    tags: Tags = optional()
-    variants: Variants = optional()
-    prerequisites: Prerequisites = optional()
-    owner: Name | None = None
-    keep: bool = optional()
 
 
 class FlagListQuery(ListQuery):

@@ -42,7 +42,7 @@ class RuleDraft(NewRule, Update, json_schema_extra={"required": ["rule_type"]}):
     It has the form in which rules are read. One of the type `attributes` must have `conditions`.
     """
 
-    read_only: ClassVar[frozenset[str]] = frozenset({"flag_id", "created_at", "updated_at"})
+    read_only: ClassVar[frozenset[str]] = rules_routes.RuleUpdate.read_only - {"id"}
 
     id: Annotated[
         UUID | None, PlainValidator(_read_id), WithJsonSchema({"type": ["string", "null"], "format": "uuid"})

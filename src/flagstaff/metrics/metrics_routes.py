@@ -1,7 +1,7 @@
 """HTTP of metrics."""
 
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends
 from pydantic import AfterValidator, Field
@@ -13,7 +13,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
+from flagstaff.api.schemas import Body, Description, FlagKey, Text, Update, optional
 from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import TEXT_BODY
@@ -33,26 +33,14 @@ Unit = Annotated[
 ]
 
 
-class MetricOut(TaggedOut):
+class MetricOut(TaggedOut, of=Metric):
     """A metric: what applications report about users in events."""
 
-    id: Uuid
-    project_id: Uuid
-    key: str
-    name: str
-    description: str | None
-    kind: KindName
-    better: BetterName
-    unit: str | None
-    created_at: Moment
-    updated_at: Moment
 
-
-class NewMetric(Body):
+class NewMetric(Body, of=Metric, without=("id", "project_id", "created_at", "updated_at")):
     """A new metric. Its key and its kind cannot be changed later."""
 
     key: FlagKey
-    name: Name
     description: Description | None = None
     kind: KindName = Field(
         description="`binary`: whether a user had an event; `count`: how often; `value`: a number for each event."
@@ -61,17 +49,10 @@ class NewMetric(Body):
     unit: Unit | None = Field(default=None, description="For people, such as `ms`.")
 
 
-class MetricUpdate(Update):
+class MetricUpdate(Update, of=Metric, like=NewMetric):
     """The fields to change. `key` and `kind` are accepted only if they equal the present ones."""
 
-    read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "created_at", "updated_at"})
-
     key: Text = optional()
-    name: Name = optional()
-    description: Description | None = None
-    kind: KindName = optional()
-    better: BetterName = optional()
-    unit: Unit | None = None
 
 
 _view = view_of(Metric)

@@ -6,27 +6,9 @@ from pydantic import Field, model_validator
 from pydantic.config import JsonDict
 
 from flagstaff.api.ids import GivenId
-from flagstaff.api.schemas import (
-    CASES,
-    Body,
-    BucketingKey,
-    Description,
-    FallthroughName,
-    GivenMoment,
-    Name,
-    Priority,
-    RolloutPercentage,
-    RulePercentage,
-    RuleTypeName,
-    RuleValue,
-    Stickiness,
-    Tags,
-    VariantKey,
-    at_most,
-    optional,
-)
-from flagstaff.flags.targeting.condition_schemas import Conditions
-from flagstaff.flags.variant_schemas import Prerequisites, Variants
+from flagstaff.api.schemas import CASES, Body, GivenMoment, at_most, optional
+from flagstaff.flags.flags_routes import NewFlag
+from flagstaff.flags.targeting.rules_routes import NewRule
 from flagstaff.releases.plans import AFTER_SECONDS_MAX, LEAST_USERS_MAX, NAMED_RULES, RULES_MAX, Step
 
 _NEW_RULE = {"rule_value": None, "priority": 0, "enabled": True}
@@ -58,19 +40,15 @@ _TIMES: JsonDict = {
 }
 
 
-class RuleEdit(Body, json_schema_extra={CASES: _RULE_EDITS}):
-    """A change of a rule: with an `id` of this rule, which `delete` deletes; without, a new rule."""
+class _NamedRule(Body):
+    """The rule that is changed or deleted."""
 
     id: GivenId = optional()
     delete: Literal[True] = optional()
-    rule_type: RuleTypeName = optional()
-    rule_value: RuleValue | None = None
-    priority: Priority = optional()
-    enabled: bool = optional()
-    name: Name | None = None
-    conditions: Conditions = optional()
-    rollout_percentage: RulePercentage = optional()
-    variant: VariantKey | None = None
+
+
+class RuleEdit(_NamedRule, like=NewRule, json_schema_extra={CASES: _RULE_EDITS}):
+    """A change of a rule: with an `id` of this rule, which `delete` deletes; without, a new rule."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -88,21 +66,9 @@ class RuleEdit(Body, json_schema_extra={CASES: _RULE_EDITS}):
         return _given(self) if "id" in self.model_fields_set else {**_NEW_RULE, **_given(self)}
 
 
-class Changes(Body, json_schema_extra={"minProperties": 1}):
+class Changes(Body, like=NewFlag, without=("key",), json_schema_extra={"minProperties": 1}):
     """Fields of the flag to change, and rules."""
 
-    name: Name = optional()
-    description: Description | None = None
-    enabled: bool = optional()
-    rollout_percentage: RolloutPercentage = optional()
-    fallthrough: FallthroughName = optional()
-    bucketing_key: BucketingKey | None = None
-    stickiness: Stickiness = optional()
-    tags: Tags = optional()
-    variants: Variants = optional()
-    prerequisites: Prerequisites = optional()
-    owner: Name | None = None
-    keep: bool = optional()
     rules: Annotated[list[RuleEdit], at_most(RULES_MAX), Field(json_schema_extra={"maxItems": RULES_MAX})] = optional()
 
     @model_validator(mode="after")

@@ -1,6 +1,6 @@
 """HTTP of pinned charts: views of the evaluation history's chart with a name."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from fastapi import Depends
 from pydantic import Field
@@ -11,7 +11,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Moment, Name, Update, Uuid, optional
+from flagstaff.api.schemas import Body, Update, Uuid
 from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY
@@ -37,27 +37,20 @@ GivenBefore = Annotated[bool, Field(description=_BEFORE)]
 GivenOther = Annotated[GivenId | None, Field(description=_OTHER)]
 
 
-class PinnedChartOut(TaggedOut):
+class PinnedChartOut(TaggedOut, of=PinnedChart):
     """A pinned chart."""
 
-    id: Uuid
-    project_id: Uuid
-    name: str
-    environment_id: Uuid
-    flag_id: Uuid | None
     flag_key: str | None = Field(description="The key of the flag; null for a chart of all flags.")
     period: GivenPeriod
     split: GivenSplit
     scale: GivenScale
     compare_before: GivenBefore
     compare_environment_id: Uuid | None = Field(description=_OTHER + " Null after it was deleted.")
-    created_at: Moment
 
 
-class NewPinnedChart(Body):
+class NewPinnedChart(Body, of=PinnedChart, without=("id", "project_id", "flag_key", "created_at")):
     """A chart to pin. It is compared with the period before, or with another environment, or with nothing."""
 
-    name: Name
     environment_id: GivenId
     flag_id: Annotated[GivenId | None, Field(description="A flag of the environment; without one, all flags.")] = None
     period: GivenPeriod = "day"
@@ -67,19 +60,8 @@ class NewPinnedChart(Body):
     compare_environment_id: GivenOther = None
 
 
-class PinnedChartUpdate(Update):
+class PinnedChartUpdate(Update, of=PinnedChart, like=NewPinnedChart, without=("environment_id", "flag_id")):
     """The fields to change."""
-
-    read_only: ClassVar[frozenset[str]] = frozenset(
-        {"id", "project_id", "environment_id", "flag_id", "flag_key", "created_at"}
-    )
-
-    name: Name = optional()
-    period: GivenPeriod = optional()
-    split: GivenSplit = optional()
-    scale: GivenScale = optional()
-    compare_before: GivenBefore = optional()
-    compare_environment_id: GivenOther = None
 
 
 _view = view_of(PinnedChart)

@@ -1,6 +1,6 @@
 """HTTP of saved views: filters of the flag list with a name."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from fastapi import Depends
 from pydantic import AfterValidator, Field
@@ -11,7 +11,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Moment, Name, Tag, Update, Uuid, optional
+from flagstaff.api.schemas import Body, Name, Tag, Update, optional
 from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY
@@ -49,30 +49,20 @@ class FlagSearch(Body):
     sort: Order = optional()
 
 
-class ViewOut(TaggedOut):
+class ViewOut(TaggedOut, of=SavedView):
     """A saved view."""
 
-    id: Uuid
-    project_id: Uuid
-    name: str
     search: FlagSearch
-    created_at: Moment
 
 
-class NewView(Body):
+class NewView(Body, of=SavedView, without=("id", "project_id", "created_at")):
     """A view to save."""
 
-    name: Name
     search: FlagSearch
 
 
-class ViewUpdate(Update):
+class ViewUpdate(Update, of=SavedView, like=NewView):
     """The fields to change. `search` replaces the whole filter."""
-
-    read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "created_at"})
-
-    name: Name = optional()
-    search: FlagSearch = optional()
 
 
 _view = view_of(SavedView)

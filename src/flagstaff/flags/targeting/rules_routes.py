@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -20,16 +20,12 @@ from flagstaff.api.routers import Router
 from flagstaff.api.schemas import (
     CASES,
     Body,
-    Moment,
-    Name,
     Priority,
     RulePercentage,
     RuleTypeName,
     RuleValue,
     Update,
-    Uuid,
     VariantKey,
-    optional,
 )
 from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
@@ -76,31 +72,25 @@ _CASES: JsonDict = {
 }
 
 
-class RuleOut(TaggedOut):
+class RuleOut(TaggedOut, of=Rule):
     """A targeting rule. The flag is on for users who match it."""
 
-    id: Uuid
-    flag_id: Uuid
-    rule_type: RuleTypeName
-    rule_value: str | None
-    priority: int
-    enabled: bool
-    created_at: Moment
-    updated_at: Moment
-    name: str | None
     conditions: list[ConditionBody]
     rollout_percentage: RulePercentage
-    variant: str | None
 
 
-class NewRule(Body, json_schema_extra={"required": ["rule_type"], CASES: _CASES}):
+class NewRule(
+    Body,
+    of=Rule,
+    without=("id", "flag_id", "created_at", "updated_at"),
+    json_schema_extra={"required": ["rule_type"], CASES: _CASES},
+):
     """A new rule. If several rules match, the one with the highest priority gives the reason."""
 
     rule_type: RuleTypeName
     rule_value: RuleValue | None
     priority: Priority = 0
     enabled: bool = True
-    name: Name | None = None
     conditions: Conditions = Field(default=[])
     rollout_percentage: RulePercentage = 100
     variant: VariantKey | None = None
@@ -117,19 +107,8 @@ class NewRule(Body, json_schema_extra={"required": ["rule_type"], CASES: _CASES}
         return self.model_dump(exclude={"conditions"} - self.model_fields_set)
 
 
-class RuleUpdate(Update):
+class RuleUpdate(Update, of=Rule, like=NewRule):
     """The fields to change."""
-
-    read_only: ClassVar[frozenset[str]] = frozenset({"id", "flag_id", "created_at", "updated_at"})
-
-    rule_type: RuleTypeName = optional()
-    rule_value: RuleValue | None = None
-    priority: Priority = optional()
-    enabled: bool = optional()
-    name: Name | None = None
-    conditions: Conditions = optional()
-    rollout_percentage: RulePercentage = optional()
-    variant: VariantKey | None = None
 
 
 _view = view_of(Rule)

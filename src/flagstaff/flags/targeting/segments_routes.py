@@ -1,7 +1,7 @@
 """HTTP of segments. Once a change's response is sent, no evaluation sees the state before it."""
 
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from fastapi import Depends
 from pydantic import Field
@@ -13,7 +13,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
+from flagstaff.api.schemas import Body, Description, FlagKey, Text, Update, optional
 from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
@@ -29,17 +29,10 @@ from flagstaff.permissions.permissions import Permission
 router = Router(prefix="/api/projects/{project_id}/segments", tags=["Segments"])
 
 
-class SegmentOut(TaggedOut):
+class SegmentOut(TaggedOut, of=Segment):
     """A segment: conditions that rules of all environments of the project can refer to."""
 
-    id: Uuid
-    project_id: Uuid
-    key: str
-    name: str
-    description: str | None
     conditions: list[ConditionBody]
-    created_at: Moment
-    updated_at: Moment
 
 
 class SegmentUse(ResponseModel):
@@ -50,24 +43,18 @@ class SegmentUse(ResponseModel):
     archived: bool = Field(description="Whether the flag is archived. Its rules count until the flag is deleted.")
 
 
-class NewSegment(Body):
+class NewSegment(Body, of=Segment, without=("id", "project_id", "created_at", "updated_at")):
     """A new segment. Its key cannot be changed later."""
 
     key: FlagKey
-    name: Name
     description: Description | None = None
     conditions: Conditions
 
 
-class SegmentUpdate(Update):
+class SegmentUpdate(Update, of=Segment, like=NewSegment):
     """The fields to change. `key` is accepted only if it equals the current key."""
 
-    read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "created_at", "updated_at"})
-
     key: Text = optional()
-    name: Name = optional()
-    description: Description | None = None
-    conditions: Conditions = optional()
 
 
 _view = view_of(Segment)
