@@ -9,9 +9,9 @@ from typing import Any, Self
 from uuid import uuid4
 
 import httpx
-from playwright.async_api import BrowserContext, ConsoleMessage, Locator, Page, WebError, expect
+from playwright.async_api import BrowserContext, CDPSession, ConsoleMessage, Locator, Page, WebError, expect
 
-from tests.e2e.contexts import Contexts
+from tests.e2e.contexts import EMPTY_PAGE, Contexts
 from tests.support.api import Caller, Json, check_manners
 from tests.support.clients import no_certificates, open_client
 from tests.support.mailbox import leads_to, read_outbox, reset_token
@@ -61,6 +61,7 @@ class Person:
         self._contexts = contexts
         self._options = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **options}
         self._is_changed = is_first_visit
+        self._is_page_changed = False
         self._faults: list[str] = []
 
     async def __aenter__(self) -> Self:
@@ -76,7 +77,13 @@ class Person:
         if hasattr(self, "api"):
             await self.api.aclose()
         async with asyncio.timeout(BROWSER_SECONDS):
-            await self._contexts.close(self.page, self.url, self._options, is_changed=self._is_changed)
+            await self._contexts.close(
+                self.page,
+                self.url,
+                self._options,
+                is_changed=self._is_changed,
+                is_page_changed=self._is_page_changed,
+            )
         self.context.remove_listener("weberror", self._note_error)
         self.context.remove_listener("console", self._note)
         assert kind is not None or not self._faults, self._faults
@@ -95,9 +102,19 @@ class Person:
         if message.type == "error" and "Failed to load resource" not in message.text:
             self._faults.append(message.text)
 
+    async def run_before_pages(self, script: str) -> None:
+        """Run a script before whatever this browser's page loads. The page is not used again afterwards."""
+        self._is_page_changed = True
+        await self.page.add_init_script(script)
+
+    async def open_devtools(self) -> CDPSession:
+        """Return a session of this page's developer tools. The page is not used again afterwards."""
+        self._is_page_changed = True
+        return await self.context.new_cdp_session(self.page)
+
     async def without_events(self) -> None:
         """Keep pages from learning of changes by a stream, also by the one that the browser's pages share."""
-        await self.page.add_init_script("delete window.SharedWorker")
+        await self.run_before_pages("delete window.SharedWorker")
         await self.page.route("**/api/events?*", lambda route: route.abort())
 
     def following(self) -> AbstractAsyncContextManager[object]:
@@ -115,7 +132,8 @@ class Person:
 
     async def use_token(self, token: str) -> None:
         """Store a token as this browser's session, without asking the server."""
-        await self.page.goto("/favicon.svg")
+        if self.page.url != f"{self.url}{EMPTY_PAGE}":
+            await self.page.goto(EMPTY_PAGE)
         await self.page.evaluate(
             "session => localStorage.setItem('flagstaff.session', JSON.stringify(session))",
             {"token": token, "email": self.email},

@@ -60,7 +60,7 @@ async def scan(person: Person, code: Locator) -> str:
 
 async def add_authenticator(person: Person) -> None:
     """Give a browser a virtual authenticator, which confirms everything."""
-    cdp = await person.context.new_cdp_session(person.page)
+    cdp = await person.open_devtools()
     await cdp.send("WebAuthn.enable")
     await cdp.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
 

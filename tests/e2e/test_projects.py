@@ -155,8 +155,8 @@ async def test_the_palette_opens_any_page_by_keyboard(ada: Person) -> None:
 
 async def test_the_key_can_be_copied_on_a_page_served_over_plain_http(ada: Person) -> None:
     project = await ada.api.create_project()
-    await ada.page.add_init_script("Object.defineProperty(window, 'isSecureContext', { value: false })")
-    await ada.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    await ada.run_before_pages("Object.defineProperty(window, 'isSecureContext', { value: false })")
+    await ada.run_before_pages("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     await ada.page.goto(f"/projects/{project['id']}/sdk-keys")
     await ada.press("Copy key")
     await expect(ada.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)

@@ -65,7 +65,7 @@ async def test_a_chosen_scheme_is_applied_before_the_first_paint(ada: Person) ->
 
 
 async def test_a_first_visit_is_painted_within_a_second(ada: Person) -> None:
-    devtools = await ada.context.new_cdp_session(ada.page)
+    devtools = await ada.open_devtools()
     await devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
     paints: list[float] = []
     while min(paints, default=math.inf) >= MOST_MILLISECONDS_TO_PAINT and len(paints) < MOST_VISITS:

@@ -66,7 +66,7 @@ async def test_a_page_at_another_address_than_that_of_the_passkeys_says_where_to
 
 
 async def test_a_browser_without_passkeys_says_so_and_offers_the_app(ada: Person) -> None:
-    await ada.page.add_init_script("delete window.PublicKeyCredential")
+    await ada.run_before_pages("delete window.PublicKeyCredential")
     await open_account(ada)
     await ada.sees("This browser does not support passkeys.")
     add = ada.page.get_by_role("button", name="Add passkey")
