@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from bench.report import print_table
 from flagstaff.concurrency.pacing import finish
+from flagstaff.conditions.conditions import Condition, check_condition
+from flagstaff.conditions.operators import Operator
+from flagstaff.conditions.predicates import instructions_of
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.conditions.predicates import instructions_of
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.condition_work import computing_work
 from flagstaff.flags.flags import Fallthrough, Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition, check_condition
-from flagstaff.flags.targeting.operators import Operator
 from tests.support.builders import make_environment, make_flag, make_rule
 
 BUDGET = 1000

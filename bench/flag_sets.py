@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from flagstaff.conditions.conditions import Condition, check_condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.flags.flags import Fallthrough, Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition, check_condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.variants import Variant
 from flagstaff.projects.projects import Environment, Project

@@ -13,6 +13,8 @@ import msgspec
 from bench.page_data import find_production
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.database import tables
 from flagstaff.database.change_rows_store import row_of
 from flagstaff.database.database import Database
@@ -20,8 +22,6 @@ from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.flags_store import create_flags
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.targeting.rules_store import create_rules
 from flagstaff.flags.targeting.segments_store import create_segment
 from flagstaff.flags.variants import Variant

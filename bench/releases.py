@@ -23,12 +23,12 @@ from bench.report import print_table
 from flagstaff.database.database import Database
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
-from flagstaff.flags.snapshots_service import SnapshotSource
 from flagstaff.history.store.batches import write_batches
 from flagstaff.history.store.events import write_events
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from flagstaff.releases.statistics import binary
 from flagstaff.releases.statistics.binary import EventSplit
+from flagstaff.snapshots.snapshots_service import SnapshotSource
 from tests.support.api import Json
 from tests.support.postgres import PostgresServer
 from tests.support.releases import (

@@ -11,8 +11,8 @@ import pytest
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.cluster.lease import LEASE_SECONDS, RENEW_SECONDS
 from flagstaff.cluster.worker import Worker, WorkerBoard
+from flagstaff.conditions.operators import Operator
 from flagstaff.database.schema_state import known_revisions
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.hooks.webhooks import PROJECT_EVENTS
 from flagstaff.http.errors import STATUSES
 from flagstaff.settings import Settings

@@ -9,14 +9,14 @@ from operator import itemgetter
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from flagstaff.conditions.conditions import Condition, check_condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import RuleType
-from flagstaff.flags.targeting.conditions import Condition, check_condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from flagstaff.history.buffer import Buffer
 from flagstaff.projects.projects import Environment

@@ -13,14 +13,14 @@ import pytest
 from typer.testing import CliRunner
 
 from flagstaff.cli.main import app
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.database.database import Database
 from flagstaff.database.development_builds import LAST_REVISION
 from flagstaff.database.schema_state import known_revisions
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE
 from flagstaff.evaluation import loops
 from flagstaff.flags.flags import RuleType
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from tests.mail.test_smtp import Inbox, smtp_server
 from tests.support.builders import make_flag, make_rule, store_all, store_environment
 from tests.support.command import run_flagstaff

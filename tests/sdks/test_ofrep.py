@@ -11,7 +11,7 @@ import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff, open_service
 from flagstaff.changes.changes import Actor
-from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
+from flagstaff.conditions.compiled_conditions import check_conditions
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.projects.projects import Environment
 from flagstaff.projects.sdk_keys import KeyKind

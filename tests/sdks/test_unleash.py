@@ -16,7 +16,7 @@ import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff, open_service
 from flagstaff.changes.changes import Actor
-from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
+from flagstaff.conditions.compiled_conditions import check_conditions
 from flagstaff.evaluation.unleash.differences import EMAIL_CASE, NON_ASCII
 from flagstaff.flags.flags import Flag
 from flagstaff.identity.accounts.accounts import Account

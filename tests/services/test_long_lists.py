@@ -13,9 +13,9 @@ from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.project_flags import ProjectFlagFilter
 from flagstaff.flags.project_flags_service import ProjectFlags
-from flagstaff.flags.snapshots_service import SnapshotSource
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.settings import Settings
+from flagstaff.snapshots.snapshots_service import SnapshotSource
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
 SETTINGS = Settings.load({"FLAGSTAFF_MAX_CONDITION_WORK": "1000000"})

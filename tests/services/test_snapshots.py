@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from flagstaff.changes.changes import Actor
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.database.database import Database
-from flagstaff.flags.changed_flags_store import MANY
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.flags_service import Flags
-from flagstaff.flags.snapshots_service import REMEMBERED, SnapshotSource
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments_service import Segments
 from flagstaff.projects.access import FlagPath
 from flagstaff.settings import Settings
+from flagstaff.snapshots.changed_flags_store import MANY
+from flagstaff.snapshots.snapshots_service import REMEMBERED, SnapshotSource
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
 SETTINGS = Settings.load({"FLAGSTAFF_MAX_CONDITION_WORK": "1000000"})

@@ -9,8 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from flagstaff.conditions.compiled_conditions import check_conditions
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.flags.flags import (
@@ -24,8 +26,6 @@ from flagstaff.flags.flags import (
     check_stickiness,
 )
 from flagstaff.flags.prerequisites import check_prerequisites
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variant_schemas import read_prerequisites, read_variants
 from flagstaff.flags.variants import check_variants
 from flagstaff.projects.projects import Environment

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
+from flagstaff.conditions.compiled_conditions import check_conditions
 from flagstaff.evaluation.unleash.differences import EMAIL_CASE
 from flagstaff.evaluation.unleash.features import Translation
 from tests.spec.test_evaluation_cases import CASES, ENVIRONMENT, FILES, read_condition, targeted

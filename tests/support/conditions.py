@@ -1,8 +1,8 @@
 """Conditions for tests: a typical one for each operator."""
 
-from flagstaff.evaluation.conditions.compiled_conditions import compile_condition
-from flagstaff.flags.targeting.conditions import Condition, check_condition
-from flagstaff.flags.targeting.operators import Operator
+from flagstaff.conditions.compiled_conditions import compile_condition
+from flagstaff.conditions.conditions import Condition, check_condition
+from flagstaff.conditions.operators import Operator
 
 TYPICAL = {
     Operator.IN: ("pro", "team"),

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from yggdrasil_engine.engine import UnleashEngine
 
 from flagstaff.concurrency.pacing import finish
+from flagstaff.conditions.attributes import Form, read
+from flagstaff.conditions.conditions import Condition
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.conditions.attributes import Form, read
 from flagstaff.evaluation.unleash.differences import BUILD_METADATA, EMPTY_TEXT, Difference
 from flagstaff.evaluation.unleash.features import Translation, translating
-from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.serving.context import ATTRIBUTES_MAX_BYTES
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NotRequired, TypedDict
 
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import COMPARES_TEXT
 from flagstaff.flags.flags import Flag, Rule
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import COMPARES_TEXT
 from flagstaff.flags.variants import Variant
 from tests.support.naive_conditions import _text, meets_naively
 

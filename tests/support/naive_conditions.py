@@ -8,7 +8,7 @@ from fractions import Fraction
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.conditions.conditions import Condition
 
 _VERSION_PART = re.compile(r"[0-9A-Za-z-]+")
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
+from flagstaff.conditions.compiled_conditions import check_conditions
+from flagstaff.conditions.conditions import Condition, InvalidConditionError
+from flagstaff.conditions.operators import TAKES_A_LIST, Operator
 from flagstaff.flags.flags import Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
-from flagstaff.flags.targeting.operators import TAKES_A_LIST, Operator
 from flagstaff.flags.targeting.segments import Segment
 from tests.support.builders import make_rule
 

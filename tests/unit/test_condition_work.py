@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from flagstaff.concurrency.pacing import finish
+from flagstaff.conditions.conditions import LISTS_MAX, Condition
+from flagstaff.conditions.operators import Operator
+from flagstaff.conditions.predicates import instructions_of
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.conditions.predicates import instructions_of
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.condition_work import computing_work
 from flagstaff.flags.flags import Fallthrough, Rule, RuleType
-from flagstaff.flags.targeting.conditions import LISTS_MAX, Condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.serving.context import Context, given_attributes, read_attributes
 from tests.support.builders import make_environment, make_flag, make_rule
 from tests.support.turns import in_units

@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.flags.flags import Fallthrough, RuleType
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, make_rule, store_all
 from tests.support.holds import ask, watch_holds

@@ -11,10 +11,10 @@ import msgspec
 from flagstaff.applications.local_flags_service import ReadEnvironment, read_environment
 from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.conditions.conditions import Condition
 from flagstaff.database.database import Database
 from flagstaff.evaluation.compiler import TargetedFlag, tried_in_order
 from flagstaff.evaluation.unleash.differences import Difference
-from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.insight.flag_sets import read_some
 from flagstaff.permissions.permissions import Permission

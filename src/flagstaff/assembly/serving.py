@@ -9,13 +9,13 @@ from flagstaff.assembly.applications import LocalApplications
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.database.revisions_service import load_revisions
 from flagstaff.evaluation.snapshot import ProjectSnapshot
-from flagstaff.flags.snapshots_service import SnapshotSource
 from flagstaff.http.connections.connection_bounds import ConnectionBounds
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.idle_projects import SWEEPS, IdleProjects
 from flagstaff.serving.known_sdk_keys import SdkKeys
 from flagstaff.serving.streams import Streams
+from flagstaff.snapshots.snapshots_service import SnapshotSource
 
 _RETRY_SECONDS = 1.0
 _STREAMS_SECONDS = 60.0

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.variants import Variant, encode_value
 

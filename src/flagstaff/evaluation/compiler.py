@@ -9,9 +9,9 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from flagstaff.conditions.compiled_conditions import finish
+from flagstaff.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.bucketing import BUCKETS
-from flagstaff.evaluation.conditions.compiled_conditions import finish
-from flagstaff.evaluation.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.fragments import EVALUATE, make_fragment
 from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.loops import Fragment

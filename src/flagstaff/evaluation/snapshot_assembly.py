@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, cast
 
+from flagstaff.conditions.predicates import Predicate, assemble_predicates, compile_predicate
 from flagstaff.evaluation import loops
 from flagstaff.evaluation.bucketing import BUCKETS, ROLLOUT_SEED
 from flagstaff.evaluation.compiler import CompiledFlag, CompiledRule, TargetedFlag, compile_flag
-from flagstaff.evaluation.conditions.predicates import Predicate, assemble_predicates, compile_predicate
 from flagstaff.evaluation.fragments import EVALUATE
 from flagstaff.evaluation.grouping import Groups, group
 from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout

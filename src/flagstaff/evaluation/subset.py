@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import replace
 
+from flagstaff.conditions.compiled_conditions import finish
 from flagstaff.evaluation import loops
-from flagstaff.evaluation.conditions.compiled_conditions import finish
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, find_matches
 from flagstaff.evaluation.fragments import render_decision
 from flagstaff.evaluation.history.layout import NO_BUCKET, Decision

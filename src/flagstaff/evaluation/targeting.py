@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from operator import getitem
 from typing import Any, NamedTuple
 
+from flagstaff.conditions.attributes import read_identifier
 from flagstaff.evaluation import loops
-from flagstaff.evaluation.conditions.attributes import read_identifier
 from flagstaff.evaluation.history.layout import NO_BUCKET
 from flagstaff.evaluation.matches import PredicateMatches, RuleMatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot

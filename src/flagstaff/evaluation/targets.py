@@ -6,9 +6,9 @@ from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
+from flagstaff.conditions.predicates import Predicates
 from flagstaff.evaluation import loops
 from flagstaff.evaluation.bucketing import ROLLOUT_SEED, VARIANT_SEED
-from flagstaff.evaluation.conditions.predicates import Predicates
 from flagstaff.evaluation.history.layout import NO_BUCKET, Decision
 from flagstaff.evaluation.loops import Answers, Prefixes
 from flagstaff.evaluation.matches import PredicateMatches, RuleMatch

@@ -1,7 +1,7 @@
 """The cost of conditions for an evaluation at worst, in microseconds of one core, so that an environment stays fast.
 
 `python -m bench.condition_work` measures the figures below, and docs/performance.md has the results. What a context
-may carry bounds them: evaluation/conditions/attributes.py reads texts of at most 1,024 characters, and short lists.
+may carry bounds them: conditions/attributes.py reads texts of at most 1,024 characters, and short lists.
 Only few attributes of a context can be lists. So each attribute costs what a single value costs, and the few for which
 a list costs most cost what a list does. This module does no I/O and compiles nothing: how large a regular expression
 is, its caller says.
@@ -10,9 +10,9 @@ is, its caller says.
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from flagstaff.conditions.conditions import LISTS_MAX, Condition
+from flagstaff.conditions.operators import VALUE_TYPES, Operator, ValueType
 from flagstaff.flags.flags import Rule, RuleType
-from flagstaff.flags.targeting.conditions import LISTS_MAX, Condition
-from flagstaff.flags.targeting.operators import VALUE_TYPES, Operator, ValueType
 from flagstaff.flags.targeting.segments import Segment
 
 CountInstructions = Callable[[Condition], int]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.conditions.predicates import instructions_of
 from flagstaff.database.database import Connection, Database
-from flagstaff.evaluation.conditions.predicates import instructions_of
 from flagstaff.flags import flags_store
 from flagstaff.flags.condition_work import Work, computing_work
 from flagstaff.flags.flags import Flag, Rule, RuleType

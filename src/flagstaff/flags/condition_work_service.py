@@ -7,8 +7,8 @@ from uuid import UUID
 
 from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.conditions.predicates import instructions_of
 from flagstaff.database.database import Database
-from flagstaff.evaluation.conditions.predicates import instructions_of
 from flagstaff.flags import flags_store
 from flagstaff.flags.condition_work import Work
 from flagstaff.flags.condition_work_budgets import Costly, read_costly

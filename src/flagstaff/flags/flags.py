@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from flagstaff.conditions.conditions import ATTRIBUTE_MAX_LENGTH, Condition
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import ATTRIBUTE_MAX_LENGTH, Condition
 from flagstaff.flags.variants import Variant
 from flagstaff.values.keys import check_flag_key
 from flagstaff.values.text import NAME_MAX_LENGTH, check_length, check_text

@@ -13,9 +13,10 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.conditions.compiled_conditions import checking_conditions
+from flagstaff.conditions.conditions import InvalidConditionError
 from flagstaff.database.database import Connection
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.conditions.compiled_conditions import checking_conditions
 from flagstaff.flags import flags_store
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import Flag, Rule, RuleType, check_rule_value
@@ -28,7 +29,6 @@ from flagstaff.flags.references import (
     require_variant,
 )
 from flagstaff.flags.targeting import rules_store, segments_store
-from flagstaff.flags.targeting.conditions import InvalidConditionError
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Error, invalid_field

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from flagstaff.api.schemas import Moment, RulePercentage, RuleTypeName, Uuid
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.explanations.traces import ChosenBy, RuleStatus, Step
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.http.response_models import ResponseModel
 
 MAX_VALUES = 20

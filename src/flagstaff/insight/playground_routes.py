@@ -14,8 +14,8 @@ from flagstaff.api.operations import asks
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, Moment, Uuid, at_most, distinct
 from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.conditions.conditions import LISTS_MAX
 from flagstaff.evaluation.explanations.playground import FlagAnswers
-from flagstaff.flags.targeting.conditions import LISTS_MAX
 from flagstaff.http.operations import CONTEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from flagstaff.concurrency.pacing import Turns
+from flagstaff.conditions.attributes import IDENTIFIER_MAX_BYTES, read_identifier
 from flagstaff.database.database import Connection
 from flagstaff.database.tables import microseconds, moment
-from flagstaff.evaluation.conditions.attributes import IDENTIFIER_MAX_BYTES, read_identifier
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.targeting import attributes_of
 from flagstaff.evaluation.targets import BUILT_IN

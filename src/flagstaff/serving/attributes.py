@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from flagstaff.evaluation.conditions.attributes import comparable
+from flagstaff.conditions.attributes import comparable
+from flagstaff.conditions.conditions import ATTRIBUTE_MAX_LENGTH
 from flagstaff.evaluation.targets import CURRENT_TIME, RESERVED
-from flagstaff.flags.targeting.conditions import ATTRIBUTE_MAX_LENGTH
 from flagstaff.serving.context import ATTRIBUTES_MAX_BYTES, GivenAttributes
 
 # The names come on top of the values, and some numbers are longer than they were written.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from flagstaff.evaluation.conditions.attributes import read_identifier
+from flagstaff.conditions.attributes import read_identifier
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targeting import attributes_of
 from flagstaff.evaluation.targets import BUILT_IN

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from flagstaff.flags.targeting.conditions import LISTS_MAX
+from flagstaff.conditions.conditions import LISTS_MAX
 from flagstaff.http.fields import MAX_FIELD_ERRORS
 from flagstaff.values.errors import Code, Error, FieldError, invalid_field
 from flagstaff.values.text import check_length, check_text

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from flagstaff.flags.targeting.conditions import (
+from flagstaff.conditions.conditions import (
     Condition,
     InvalidConditionError,
     check_condition,
     check_number_of_conditions,
 )
-from flagstaff.flags.targeting.operators import Operator
+from flagstaff.conditions.operators import Operator
 
 TEXT_LISTS = (Operator.IN, Operator.NOT_IN, Operator.STARTS_WITH, Operator.ENDS_WITH, Operator.CONTAINS)
 LISTS = (*TEXT_LISTS, Operator.IN_NETWORK)

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot_assembly import assemble, compile_environment
 from flagstaff.evaluation.targets import Targeting
 from flagstaff.flags.flags import Fallthrough, RuleType
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import make_environment, make_flag, make_rule
 

@@ -6,6 +6,8 @@ from uuid import uuid4
 
 import pytest
 
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.explanations.comparison import Comparison, Effect
 from flagstaff.evaluation.history.layout import Layout
@@ -14,8 +16,6 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import Fallthrough, Flag, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_environment, make_flag, make_rule
 

@@ -5,14 +5,14 @@ from uuid import UUID
 
 import pytest
 
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.history.layout import MAX_DECIDERS
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from tests.support.builders import AT, make_environment, make_flag, make_rule
 
 ENVIRONMENT = make_environment()

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from flagstaff.evaluation.conditions.attributes import Form, comparable, read
-from flagstaff.evaluation.conditions.compiled_conditions import compile_condition, lookup_values
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import VALUE_TYPES, Operator, ValueType
+from flagstaff.conditions.attributes import Form, comparable, read
+from flagstaff.conditions.compiled_conditions import compile_condition, lookup_values
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import VALUE_TYPES, Operator, ValueType
 from tests.support.conditions import TEXTS, make_condition, meets
 from tests.support.naive_conditions import meets_naively
 

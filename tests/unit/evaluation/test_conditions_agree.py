@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.evaluation.conditions.attributes import Form, comparable, read
-from flagstaff.evaluation.conditions.compiled_conditions import check_conditions, compile_condition
-from flagstaff.evaluation.conditions.operator_functions import FEW_CONTAINED
-from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
-from flagstaff.flags.targeting.operators import Operator
+from flagstaff.conditions.attributes import Form, comparable, read
+from flagstaff.conditions.compiled_conditions import check_conditions, compile_condition
+from flagstaff.conditions.conditions import Condition, InvalidConditionError
+from flagstaff.conditions.operator_functions import FEW_CONTAINED
+from flagstaff.conditions.operators import Operator
 from tests.support.conditions import MOMENTS, NUMBERS, TEXTS, VERSIONS
 from tests.support.examples import times_the_examples
 from tests.support.naive_conditions import meets_naively

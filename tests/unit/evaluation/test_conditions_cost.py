@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from flagstaff.evaluation.conditions.compiled_conditions import (
+from flagstaff.conditions.compiled_conditions import (
     CompiledCondition,
     compile_condition,
     compiling_condition,
 )
-from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError, check_condition
-from flagstaff.flags.targeting.operators import Operator
+from flagstaff.conditions.conditions import Condition, InvalidConditionError, check_condition
+from flagstaff.conditions.operators import Operator
 from tests.support.turns import fastest_in_turn, in_units
 
 MOMENT = "2026-11-20T10:00:00Z"

@@ -4,9 +4,9 @@ from datetime import datetime
 
 import pytest
 
-from flagstaff.evaluation.conditions.compiled_conditions import check_conditions, compile_condition
-from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
-from flagstaff.flags.targeting.operators import Operator
+from flagstaff.conditions.compiled_conditions import check_conditions, compile_condition
+from flagstaff.conditions.conditions import Condition, InvalidConditionError
+from flagstaff.conditions.operators import Operator
 from tests.support.conditions import MOMENTS, NUMBERS, VERSIONS, make_condition, meets
 
 NO_NUMBERS = ["five", "1,5", "0x10", "1_000", "NaN", "Infinity", "-inf", "1e400", "٣", "--1", "1e", ".", "+", "1 2"]

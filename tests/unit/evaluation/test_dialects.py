@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from flagstaff.conditions.conditions import Condition
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.dialects import evaluate_in, translate
 from flagstaff.evaluation.evaluator import evaluate
@@ -18,7 +19,6 @@ from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.subset import evaluate_flag, find_flag
 from flagstaff.flags.flags import Fallthrough, Flag, Rule
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.variants import Variant
 from tests.support.builders import make_flag, make_rule, make_segment

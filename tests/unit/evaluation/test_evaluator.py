@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import make_flag, make_rule, make_segment
 from tests.support.examples import times_the_examples

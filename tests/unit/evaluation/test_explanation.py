@@ -8,6 +8,8 @@ from typing import Any
 
 from hypothesis import given
 
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.bucketing import bucket
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
@@ -18,8 +20,6 @@ from flagstaff.evaluation.explanations.tracing import Subject
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from tests.support.builders import AT, make_flag, make_rule, make_segment
 from tests.support.examples import times_the_examples
 from tests.support.naive import Context, deciding_rule, evaluate_naively, meets_all

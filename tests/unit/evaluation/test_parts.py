@@ -5,12 +5,12 @@ from typing import Any
 
 from hypothesis import given
 
+from flagstaff.conditions.conditions import Condition
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.subset import all_flags, decide_part, evaluate_flag, find_flag
 from flagstaff.flags.flags import Flag, Rule
-from flagstaff.flags.targeting.conditions import Condition
 from tests.support.builders import make_flag, make_segment
 from tests.support.examples import times_the_examples
 from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users

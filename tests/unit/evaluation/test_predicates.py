@@ -6,10 +6,10 @@ from itertools import count
 
 import pytest
 
-from flagstaff.evaluation.conditions.compiled_conditions import finish
-from flagstaff.evaluation.conditions.predicates import assemble_predicates, compile_predicate, instructions_of
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
+from flagstaff.conditions.compiled_conditions import finish
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
+from flagstaff.conditions.predicates import assemble_predicates, compile_predicate, instructions_of
 from tests.support.turns import fastest_in_turn
 
 PLAN_IS_PRO = Condition("plan", Operator.IN, ("pro", "team"))

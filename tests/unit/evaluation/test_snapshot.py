@@ -4,13 +4,13 @@ from collections.abc import Sized
 
 import pytest
 
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, pieces_of
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from tests.support.builders import make_environment, make_flag, make_rule
 
 COUNT = 20

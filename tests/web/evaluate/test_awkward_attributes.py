@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.flags.targeting.operators import Operator
+from flagstaff.conditions.operators import Operator
 from tests.support.api import Caller, Json, flag_path
 from tests.support.conditions import TYPICAL
 

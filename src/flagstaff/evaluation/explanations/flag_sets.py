@@ -6,8 +6,8 @@ All of it is done in small steps, between which the caller may do other work.
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 
+from flagstaff.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compiling_flag
-from flagstaff.evaluation.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.snapshot_assembly import assemble
 from flagstaff.flags.targeting.segments import Segment

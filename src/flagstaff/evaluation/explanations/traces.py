@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from flagstaff.conditions.conditions import Condition
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.segments import Segment
 
 

@@ -7,10 +7,11 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from flagstaff.conditions.attributes import Form, Readings, read
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.bucketing import BUCKETS, bucket, variant_position
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, match_key, tried_in_order
-from flagstaff.evaluation.conditions.attributes import Form, Readings, read
-from flagstaff.evaluation.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.explanations.flag_sets import CompiledSegment
 from flagstaff.evaluation.explanations.traces import (
     ChosenBy,
@@ -30,7 +31,6 @@ from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.evaluation.targeting import User, attributes_of, identifier_of
 from flagstaff.evaluation.targets import BUILT_IN
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition
 
 _STEPS = {
     Outcome.OFF: Step.OFF,

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 
-from flagstaff.evaluation.conditions.attributes import READERS, Form
-from flagstaff.evaluation.conditions.compiled_conditions import compile_condition
+from flagstaff.conditions.attributes import READERS, Form
+from flagstaff.conditions.compiled_conditions import compile_condition
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import COMPARES_TEXT, VALUE_TYPES, Operator, ValueType
 from flagstaff.evaluation.unleash.constraints import (
     ALWAYS,
     EMAIL,
@@ -24,8 +26,6 @@ from flagstaff.evaluation.unleash.constraints import (
     require_sendable,
 )
 from flagstaff.evaluation.unleash.differences import InexpressibleError
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import COMPARES_TEXT, VALUE_TYPES, Operator, ValueType
 
 _TEXT_OPERATORS = MappingProxyType(
     {

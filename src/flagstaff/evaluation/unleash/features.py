@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from flagstaff.conditions.conditions import Condition
 from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.compiler import TargetedFlag, tried_in_order
 from flagstaff.evaluation.unleash.conditions import Expression
@@ -24,7 +25,6 @@ from flagstaff.evaluation.unleash.differences import (
 from flagstaff.evaluation.unleash.strategies import Setting, Step, Strategy, express_rule, merge, write_strategies
 from flagstaff.flags.flags import DEFAULT_STICKINESS, Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite, in_order
-from flagstaff.flags.targeting.conditions import Condition
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from flagstaff.conditions.conditions import Condition
 from flagstaff.evaluation.bucketing import BUCKETS, bucket, variant_position
 from flagstaff.evaluation.compiler import match_key
 from flagstaff.evaluation.unleash.conditions import Expression, all_of, express
@@ -26,7 +27,6 @@ from flagstaff.evaluation.unleash.constraints import (
 )
 from flagstaff.evaluation.unleash.differences import InexpressibleError
 from flagstaff.flags.flags import DEFAULT_STICKINESS, Flag, Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.variants import Variant
 
 Strategy = dict[str, Any]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 
 
 def write_condition(condition: Condition) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 
-from flagstaff.flags.targeting import conditions
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import TAKES_A_LIST, Operator
+from flagstaff.conditions import conditions
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import TAKES_A_LIST, Operator
 
 *_MOST, _LAST = [f"`{each}`" for each in Operator if each in TAKES_A_LIST]
 _VALUE_SCHEMA = {"minLength": 1, "maxLength": conditions.VALUE_MAX_LENGTH}

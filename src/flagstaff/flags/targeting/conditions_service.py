@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
-from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
-from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
+from flagstaff.conditions.compiled_conditions import check_conditions
+from flagstaff.conditions.conditions import Condition, InvalidConditionError
 from flagstaff.values.errors import invalid_field
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.conditions.conditions import Condition
 
 
 @dataclass(frozen=True, slots=True)

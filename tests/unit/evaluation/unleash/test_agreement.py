@@ -7,14 +7,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.evaluation.unleash.differences import EMAIL_CASE
 from flagstaff.flags.flags import Flag, Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_flag, make_rule, make_segment
 from tests.support.local_sdk import Engine, Result, context_of, is_unusual, translate, written

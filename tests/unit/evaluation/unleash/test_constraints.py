@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from flagstaff.evaluation.conditions.compiled_conditions import compile_condition
+from flagstaff.conditions.compiled_conditions import compile_condition
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.unleash.constraints import identifies
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from tests.support.builders import AT, make_rule
 from tests.support.local_sdk import Engine, context_of
 from tests.unit.evaluation.unleash.test_differences import attributes_rule, translated

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.unleash.differences import (
     ADDRESS_TWICE,
@@ -19,8 +21,6 @@ from flagstaff.evaluation.unleash.differences import (
 from flagstaff.evaluation.unleash.features import Translation
 from flagstaff.flags.flags import Fallthrough, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_flag, make_rule
 from tests.support.conditions import TYPICAL

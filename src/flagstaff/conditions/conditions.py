@@ -1,12 +1,12 @@
 """Conditions on attributes of a user: their operators, and the checks that need no library.
 
-evaluation/conditions/compiled_conditions.py compiles conditions, and refuses values that their operator cannot compare.
+conditions/compiled_conditions.py compiles conditions, and refuses values that their operator cannot compare.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from flagstaff.flags.targeting.operators import COMPARES_TEXT, TAKES_A_LIST, Operator
+from flagstaff.conditions.operators import COMPARES_TEXT, TAKES_A_LIST, Operator
 from flagstaff.values.text import check_length, check_text
 
 ATTRIBUTE_MAX_LENGTH = 128

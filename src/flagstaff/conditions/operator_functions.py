@@ -12,9 +12,9 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from flagstaff.evaluation.conditions.attributes import READERS, Form
-from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
-from flagstaff.flags.targeting.operators import Operator
+from flagstaff.conditions.attributes import READERS, Form
+from flagstaff.conditions.conditions import Condition, InvalidConditionError
+from flagstaff.conditions.operators import Operator
 
 Text = TypeVar("Text", str, bytes)
 Test = Callable[[Any], bool]

@@ -7,15 +7,14 @@ from datetime import datetime
 from uuid import UUID
 
 from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.database import changes_store, revisions_store
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.revisions import Revision
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compiling_flag
-from flagstaff.evaluation.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.evaluation.snapshot_assembly import assemble
 from flagstaff.flags import flags_store
-from flagstaff.flags.changed_flags_store import MANY, find_changed_flags
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
@@ -24,6 +23,7 @@ from flagstaff.metrics.metrics import Kind
 from flagstaff.projects import environments_store, projects_store, sdk_keys_store
 from flagstaff.projects.projects import Environment
 from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
+from flagstaff.snapshots.changed_flags_store import MANY, find_changed_flags
 from flagstaff.values.lists import emptying
 
 # For how many environments compiled flags are kept; the most recently changed ones are.

@@ -1,6 +1,6 @@
 """The operators of conditions, and what each compares.
 
-evaluation/conditions/operator_functions.py compiles them into tests. CONTRIBUTING.md lists what else a new one needs.
+conditions/operator_functions.py compiles them into tests. CONTRIBUTING.md lists what else a new one needs.
 """
 
 from enum import StrEnum

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from flagstaff.evaluation.conditions.attributes import Form, Readings, read
-from flagstaff.evaluation.conditions.compiled_conditions import (
+from flagstaff.conditions.attributes import Form, Readings, read
+from flagstaff.conditions.compiled_conditions import (
     CompiledCondition,
     compiling_condition,
     finish,
     lookup_values,
 )
-from flagstaff.evaluation.conditions.operator_functions import count_instructions
-from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import COMPARES_TEXT
+from flagstaff.conditions.conditions import Condition
+from flagstaff.conditions.operator_functions import count_instructions
+from flagstaff.conditions.operators import COMPARES_TEXT
 
 Decide = Callable[[Readings], bool]
 

@@ -9,21 +9,21 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from flagstaff.evaluation.conditions.attributes import Form, Readings, read
-from flagstaff.evaluation.conditions.operator_functions import (
+from flagstaff.conditions.attributes import Form, Readings, read
+from flagstaff.conditions.conditions import (
+    Condition,
+    InvalidConditionError,
+    check_condition,
+    check_number_of_conditions,
+)
+from flagstaff.conditions.operator_functions import (
     MET_BY_HIGHEST,
     MET_BY_LOWEST,
     Test,
     compared_texts,
     compile_test,
 )
-from flagstaff.flags.targeting.conditions import (
-    Condition,
-    InvalidConditionError,
-    check_condition,
-    check_number_of_conditions,
-)
-from flagstaff.flags.targeting.operators import LOOKS_UP, Operator
+from flagstaff.conditions.operators import LOOKS_UP, Operator
 
 Result = TypeVar("Result")
 

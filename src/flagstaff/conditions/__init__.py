@@ -1,0 +1,1 @@
+"""Conditions on attributes of users: what they may be, the tests of operators, and predicates of several conditions."""

@@ -1,0 +1,1 @@
+"""Snapshots of projects as they are in the database: reads and compiles what has changed."""
