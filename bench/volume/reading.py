@@ -12,9 +12,9 @@ from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.database.tables import microseconds
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
+from flagstaff.flags.access import FlagPath
 from flagstaff.history.history_service import History
 from flagstaff.history.store.ids import evaluation_id
-from flagstaff.projects.access import FlagPath
 
 PAGE = 50
 SEARCH_SECONDS = 60  # after which a search through everything is given up

@@ -8,10 +8,10 @@ import pytest
 
 from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
+from flagstaff.flags.access import FlagPath
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.insight.drafts import Draft
 from flagstaff.insight.impacts_service import Bounds, Impact, Impacts
-from flagstaff.projects.access import FlagPath
 from flagstaff.settings import Settings
 from tests.support.builders import make_account, make_environment, make_flag, make_project, store_all
 from tests.support.history import START, make_batch, make_layout, make_record, write

@@ -8,10 +8,10 @@ from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.layout import LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.flags.access import FlagPath
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.targeting.rules_service import Rules
-from flagstaff.projects.access import FlagPath
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.counting import TOLERANCE
 from flagstaff.releases.observations import Observations

@@ -8,12 +8,12 @@ import pytest
 from flagstaff.changes.changes import Actor
 from flagstaff.database import tables
 from flagstaff.database.database import Database
+from flagstaff.flags.access import FlagPath
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.history.store.request_metrics import add_measured
 from flagstaff.metrics.request_metrics import WHOLE, Measure, Measured, RequestKind, Sample
-from flagstaff.projects.access import FlagPath
 from flagstaff.releases import releases_store
 from flagstaff.releases.judging import Hold
 from flagstaff.releases.plans import Action, Step, Threshold

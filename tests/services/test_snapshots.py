@@ -10,12 +10,12 @@ from flagstaff.changes.changes import Actor
 from flagstaff.conditions.conditions import Condition
 from flagstaff.conditions.operators import Operator
 from flagstaff.database.database import Database
+from flagstaff.flags.access import FlagPath
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments_service import Segments
-from flagstaff.projects.access import FlagPath
 from flagstaff.settings import Settings
 from flagstaff.snapshots.changed_flags_store import MANY
 from flagstaff.snapshots.snapshots_service import REMEMBERED, SnapshotSource

@@ -12,9 +12,9 @@ import pytest
 from flagstaff.assembly.bootstrap import Flagstaff, utc_now
 from flagstaff.changes.changes import Actor
 from flagstaff.database import tables
+from flagstaff.flags.access import FlagPath
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_service import Flags
-from flagstaff.projects.access import FlagPath
 from flagstaff.settings import Settings
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
 from tests.support.changes import changes_in

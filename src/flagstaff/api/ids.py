@@ -4,14 +4,15 @@ import re
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Depends, Path
+from fastapi import Path
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from flagstaff.api.schemas import at_most, distinct
-from flagstaff.identity.access_tokens.access_tokens import ENVIRONMENTS_MAX
-from flagstaff.projects.access import FlagPath
 from flagstaff.values.errors import not_found
 from flagstaff.values.keys import FLAG_KEY_PATTERN, KEY_MAX_LENGTH, check_flag_key
+
+ENVIRONMENTS_MAX = 100
+"""The most environments that a request names."""
 
 _uuid = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _number = re.compile("[0-9]{1,18}")
@@ -71,10 +72,3 @@ def _read_number(given: str) -> int:
 
 
 ChangeId = Annotated[int, Path(), PlainValidator(_read_number), WithJsonSchema({"type": "string"})]
-
-
-async def _flag_path(project_id: Id, env_id: Id, flag_id: Id) -> FlagPath:
-    return FlagPath(project_id, env_id, flag_id)
-
-
-FlagIds = Annotated[FlagPath, Depends(_flag_path)]

@@ -8,11 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
-from flagstaff.api.ids import FlagIds, Id
+from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Since, Until
 from flagstaff.applications.applications_service import ApplicationReports, Reported, ReportedFlag
+from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.history.history_routes import ENVIRONMENT
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

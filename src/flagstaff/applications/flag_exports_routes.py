@@ -7,11 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
-from flagstaff.api.ids import FlagIds, Id
+from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Uuid
 from flagstaff.applications.flag_exports_service import ExportFormat, FlagExports
+from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, json_stream

@@ -15,11 +15,12 @@ from flagstaff.conditions.conditions import Condition
 from flagstaff.database.database import Database
 from flagstaff.evaluation.compiler import TargetedFlag, tried_in_order
 from flagstaff.evaluation.unleash.differences import Difference
+from flagstaff.flags.access import FlagPath, open_flag
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.insight.flag_sets import read_some
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
-from flagstaff.projects.access import FlagPath, open_environment, open_flag
+from flagstaff.projects.access import open_environment
 from flagstaff.values.errors import not_found
 
 _encode = msgspec.json.Encoder().encode

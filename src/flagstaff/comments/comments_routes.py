@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
-from flagstaff.api.ids import ChangeId, FlagIds, Id
+from flagstaff.api.ids import ChangeId, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
@@ -17,6 +17,7 @@ from flagstaff.api.schemas import Body, Moment, Update, Uuid, optional
 from flagstaff.comments.comments import TEXT_MAX_LENGTH, Comment, check_comment
 from flagstaff.comments.comments_service import Comments, OfChange, OfFlag
 from flagstaff.database.preconditions import Precondition
+from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

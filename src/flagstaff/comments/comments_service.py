@@ -26,13 +26,14 @@ from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.flags import flags_store
+from flagstaff.flags.access import FlagPath
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.notifications.mentions_store import add_mentions, delete_mentions
 from flagstaff.permissions.members import Member
 from flagstaff.permissions.permissions import Permission, may, require
 from flagstaff.projects import environments_store
-from flagstaff.projects.access import FlagPath, open_member
+from flagstaff.projects.access import open_member
 from flagstaff.projects.members import members_store
 from flagstaff.releases import releases_store
 from flagstaff.values.errors import Code, Error

@@ -15,12 +15,13 @@ from flagstaff.copying.environment_flags import ReadEnvironmentFlags, find_origi
 from flagstaff.database.changes_store import batch_of, record_all
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
+from flagstaff.flags.access import scope_of
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting import rules_store
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.permissions.permissions import Permission, require
-from flagstaff.projects.access import open_membership, scope_of
+from flagstaff.projects.access import open_membership
 from flagstaff.projects.environments_service import Environments
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error

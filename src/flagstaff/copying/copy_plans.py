@@ -22,6 +22,7 @@ from flagstaff.copying.copies import (
 from flagstaff.copying.environment_flags import read_environment_flags
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
+from flagstaff.flags.access import scope_of
 from flagstaff.flags.flags import Flag
 from flagstaff.flags.prerequisites import find_cyclic
 from flagstaff.flags.references import (
@@ -33,7 +34,6 @@ from flagstaff.flags.references import (
     require_no_needed_variant,
 )
 from flagstaff.flags.targeting import rules_store
-from flagstaff.projects.access import scope_of
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error, FieldError, invalid_field
 

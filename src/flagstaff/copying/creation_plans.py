@@ -10,11 +10,11 @@ from flagstaff.comments import comments_store
 from flagstaff.comments.comments import Subject
 from flagstaff.copying.restores import Alteration, unrestorable
 from flagstaff.database.database import Connection
+from flagstaff.flags.access import scope_of
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.references import require_unneeded
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.targeting.segments_service import require_unused
-from flagstaff.projects.access import scope_of
 
 
 @dataclass(frozen=True, slots=True)

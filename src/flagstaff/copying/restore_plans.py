@@ -12,6 +12,7 @@ from flagstaff.copying.restores import Alteration, read_recorded, unrestorable, 
 from flagstaff.database import changes_store
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
+from flagstaff.flags.access import scope_of
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.references import (
     require_free_key,
@@ -28,7 +29,6 @@ from flagstaff.flags.targeting.segments import Segment
 from flagstaff.permissions.members import Member
 from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects import environments_store
-from flagstaff.projects.access import scope_of
 from flagstaff.values.moments import later_than
 
 T = TypeVar("T", Flag, Rule, Segment)

@@ -10,11 +10,12 @@ from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.database.changes_store import batch_of, record_all
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
+from flagstaff.flags.access import scope_of
 from flagstaff.flags.bulk_actions import BulkAction, after_action, check_action_tags, reason_against
 from flagstaff.flags.flags import Flag
 from flagstaff.flags.prerequisites import users_of
 from flagstaff.flags.references import list_needs
-from flagstaff.projects.access import open_environment, scope_of
+from flagstaff.projects.access import open_environment
 from flagstaff.values.errors import Code, Error, FieldError
 from flagstaff.values.moments import later_than
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
-from flagstaff.api.ids import EnvironmentIds, FlagIds, Id
+from flagstaff.api.ids import EnvironmentIds, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListQuery
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
@@ -30,6 +30,7 @@ from flagstaff.api.schemas import (
 )
 from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
+from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.flags.flags import DEFAULT_STICKINESS, Fallthrough, Flag
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.variant_schemas import (

@@ -14,6 +14,7 @@ from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.flags import flags_store
+from flagstaff.flags.access import FlagPath, open_flag, open_live_flag, scope_of
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import Flag
 from flagstaff.flags.references import (
@@ -26,7 +27,7 @@ from flagstaff.flags.references import (
 from flagstaff.flags.targeting import rules_store
 from flagstaff.permissions.permissions import Permission, require
 from flagstaff.projects import environments_store
-from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, open_member, scope_of
+from flagstaff.projects.access import open_environment, open_member
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
 from flagstaff.values.keys import require_same_key

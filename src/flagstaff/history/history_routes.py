@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
-from flagstaff.api.ids import FlagIds, Id, parse_id
+from flagstaff.api.ids import Id, parse_id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import NOT_A_CURSOR, DatesZone, FlagKey, Moment, Since, Text, Until, Uuid, VariantKey
@@ -20,6 +20,7 @@ from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Decision, FoundFlag
 from flagstaff.evaluation.history.records import RecordedEvaluation, freeing_layouts
 from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.history.history_service import EvaluationsPage, History
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

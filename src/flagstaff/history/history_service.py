@@ -14,6 +14,7 @@ from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.flags import flags_store
+from flagstaff.flags.access import FlagPath, open_flag
 from flagstaff.history.erased_users import Digests
 from flagstaff.history.store import batches
 from flagstaff.history.store.distinct_users.user_sums import UsersOf, UserSums, sum_users
@@ -25,7 +26,7 @@ from flagstaff.history.store.sums import FlagSums, TooManyCellsError, sum_by_int
 from flagstaff.metrics.events import EventBatch
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
-from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_project
+from flagstaff.projects.access import open_environment, open_project
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.intervals import (
     Intervals,

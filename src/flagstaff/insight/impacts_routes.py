@@ -7,11 +7,11 @@ from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
-from flagstaff.api.ids import FlagIds
 from flagstaff.api.operations import asks
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment
 from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

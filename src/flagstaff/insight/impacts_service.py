@@ -13,6 +13,7 @@ from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.database.database import Database
 from flagstaff.evaluation.explanations.comparison import Comparison, Effect
+from flagstaff.flags.access import FlagPath, open_live_flag
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.users import newest_of_each_user
@@ -20,7 +21,6 @@ from flagstaff.insight.drafts import Draft, check_values, inside_draft, read_dra
 from flagstaff.insight.flag_sets import read_some
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
-from flagstaff.projects.access import FlagPath, open_live_flag
 from flagstaff.values.keys import require_same_key
 
 PERIOD = timedelta(days=1)

@@ -5,17 +5,13 @@ locks the project first (`for_update`), so that the writes to one project are se
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.changes.changes import Actor, Scope
+from flagstaff.changes.changes import Actor
 from flagstaff.database.changes_store import find_latest_change
 from flagstaff.database.database import Connection
-from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.database.revisions_store import forget_found, record_found
-from flagstaff.flags import flags_store
-from flagstaff.flags.flags import Flag
 from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.administration import administrators_store
@@ -39,15 +35,6 @@ class Authenticated(NamedTuple):
 
     actor: Actor
     demand: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FlagPath:
-    """The location of a flag: the ids of its project, its environment and itself."""
-
-    project_id: UUID
-    environment_id: UUID
-    flag_id: UUID
 
 
 async def open_member(
@@ -89,44 +76,6 @@ async def open_environment(
     environment = await environments_store.get_environment(connection, project_id, environment_id)
     require(member, permission, environment.key)
     return environment
-
-
-async def open_flag(
-    connection: Connection,
-    actor: Actor,
-    path: FlagPath,
-    permission: Permission,
-    precondition: Precondition[Flag] = ANY_STATE,
-    *,
-    for_update: bool = False,
-) -> Flag:
-    """The flag, in whose environment the actor must have the permission, in a state that the precondition accepts."""
-    project_id, environment_id = path.project_id, path.environment_id
-    _, member = await _find(connection, actor, project_id, for_update=for_update)
-    key, flag = await flags_store.find_in_environment(connection, project_id, environment_id, path.flag_id)
-    if key is None:
-        raise not_found("environment")
-    require(member, permission, key)
-    if flag is None:
-        raise not_found("flag")
-    await precondition.require(connection, flag, flag.id, project_id)
-    return flag
-
-
-async def open_live_flag(
-    connection: Connection,
-    actor: Actor,
-    path: FlagPath,
-    permission: Permission,
-    precondition: Precondition[Flag] = ANY_STATE,
-    *,
-    for_update: bool = False,
-) -> Flag:
-    """The same; raises Error CONFLICT for an archived flag, which can only be read, unarchived and deleted."""
-    flag = await open_flag(connection, actor, path, permission, precondition, for_update=for_update)
-    if flag.archived_at is not None:
-        raise Error(Code.CONFLICT, f"The flag {flag.key} is archived. Unarchive it first.")
-    return flag
 
 
 async def _find(connection: Connection, actor: Actor, project_id: UUID, *, for_update: bool) -> tuple[Project, Member]:
@@ -246,8 +195,3 @@ async def require_second_factor(connection: Connection, project: Project, accoun
     """Raise Error MFA_ENROLMENT_REQUIRED if a project demands a second factor that an account does not have."""
     if project.demands_second_factor and not await has_second_factor(connection, account_id):
         raise enrolment_required("This project")
-
-
-def scope_of(flag: Flag) -> Scope:
-    """The scope of changes to a flag and its rules."""
-    return Scope(flag.project_id, flag.environment_id, flag.id, flag.key)

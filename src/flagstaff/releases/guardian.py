@@ -14,10 +14,10 @@ from flagstaff.changes.changes import Actor, ReleaseName, TokenName, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database, Transaction
 from flagstaff.flags import flags_store
+from flagstaff.flags.access import FlagPath, scope_of
 from flagstaff.flags.flags_service import Flags
 from flagstaff.metrics.metrics import Metric
 from flagstaff.projects import projects_store
-from flagstaff.projects.access import FlagPath, scope_of
 from flagstaff.releases import releases_store
 from flagstaff.releases.judging import Verdict
 from flagstaff.releases.plans import Action

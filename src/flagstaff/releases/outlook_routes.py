@@ -7,10 +7,11 @@ from pydantic import BeforeValidator, Field, model_validator
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
-from flagstaff.api.ids import FlagIds, Id
+from flagstaff.api.ids import Id
 from flagstaff.api.operations import asks, reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, at_most, optional
+from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

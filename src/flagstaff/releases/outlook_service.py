@@ -12,6 +12,7 @@ from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.tables import microseconds
+from flagstaff.flags.access import FlagPath, open_flag
 from flagstaff.flags.flags import Flag
 from flagstaff.history.history_service import History, Summary, SummaryFilter
 from flagstaff.history.store import batches, event_segments
@@ -19,7 +20,6 @@ from flagstaff.history.store.users import newest_of_each_user
 from flagstaff.metrics import metrics_store
 from flagstaff.metrics.metrics import Metric
 from flagstaff.permissions.permissions import Permission
-from flagstaff.projects.access import FlagPath, open_flag
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.bases import basis_of_release, finding_basis, gathering_numbers
 from flagstaff.releases.buckets_store import read_cuts

@@ -8,11 +8,12 @@ from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import if_match, tagged_response
-from flagstaff.api.ids import FlagIds, Id
+from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.database.preconditions import Precondition
+from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response

@@ -13,10 +13,11 @@ from flagstaff.concurrency.pacing import collect
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.database.preconditions import ANY_STATE, Precondition
+from flagstaff.flags.access import FlagPath, open_flag, open_live_flag, scope_of
 from flagstaff.flags.flags import Flag
 from flagstaff.history.store import request_metrics
 from flagstaff.permissions.permissions import Permission
-from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
+from flagstaff.projects.access import open_environment
 from flagstaff.releases import releases_store
 from flagstaff.releases.authority_store import find_loss
 from flagstaff.releases.creation_checks import (

@@ -10,12 +10,13 @@ from starlette.responses import Response, StreamingResponse
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.csv import csv_line
-from flagstaff.api.ids import FlagIds, Id
+from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Uuid
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.tables import moment
+from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response

@@ -10,10 +10,10 @@ import structlog
 from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database.database import Connection, Database
+from flagstaff.flags.access import FlagPath, open_flag
 from flagstaff.metrics import metrics_store
 from flagstaff.metrics.metrics import Metric
 from flagstaff.permissions.permissions import Permission
-from flagstaff.projects.access import FlagPath, open_flag
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.earlier_counts_store import find_earlier, list_earlier_events, list_earlier_users
 from flagstaff.releases.observations import Done, Observations

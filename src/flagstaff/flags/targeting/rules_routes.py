@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
-from flagstaff.api.ids import FlagIds, Id
+from flagstaff.api.ids import Id
 from flagstaff.api.lists import AwareDatetime, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
@@ -29,6 +29,7 @@ from flagstaff.api.schemas import (
 )
 from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
+from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.flags.flags import PRIORITY_MAX, PRIORITY_MIN, RULE_VALUE_MAX_LENGTH, Rule, RuleType
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
 from flagstaff.flags.targeting.rules_service import Rules

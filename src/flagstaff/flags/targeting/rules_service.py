@@ -13,6 +13,7 @@ from flagstaff.concurrency.pacing import collect
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.preconditions import ANY_STATE, Precondition
+from flagstaff.flags.access import FlagPath, open_flag, open_live_flag, scope_of
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import Rule
 from flagstaff.flags.references import (
@@ -24,7 +25,7 @@ from flagstaff.flags.references import (
 from flagstaff.flags.targeting import rules_store
 from flagstaff.flags.targeting.conditions_service import check_given_conditions
 from flagstaff.permissions.permissions import Permission
-from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
+from flagstaff.projects.access import open_environment
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
 from flagstaff.values.lists import WHOLE, Window

@@ -16,7 +16,6 @@ from flagstaff.permissions.permissions import Permission
 
 PREFIX = "fst_"
 PATTERN = "fst_[0-9A-Za-z]{49}"
-ENVIRONMENTS_MAX = 100
 
 _RANDOM_LENGTH = 43
 _CHECKSUM_LENGTH = 6
