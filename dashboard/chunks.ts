@@ -14,19 +14,19 @@ interface Chunking {
 }
 
 const SOURCES = `${import.meta.dirname.replaceAll("\\", "/")}/src/`;
-const MAIN = `${SOURCES}main.tsx`;
-const LIST = `${SOURCES}routes/Flags.tsx`;
-const FLAG = `${SOURCES}routes/FlagPage.tsx`;
+const MAIN = `${SOURCES}app/main.tsx`;
+const LIST = `${SOURCES}features/flagList/FlagsPage.tsx`;
+const FLAG = `${SOURCES}features/flagPage/FlagPage.tsx`;
 /** Other uses of parts of a flag's page: other pages, and what they load later. */
 const BESIDE_FLAG = [
-  ...readdirSync(`${SOURCES}routes`, { recursive: true })
-    .map((name) => `${SOURCES}routes/${String(name).replaceAll("\\", "/")}`)
-    .filter((path) => path.endsWith(".tsx") && path !== FLAG),
-  `${SOURCES}components/flags/TurnOnDialog.tsx`,
-  `${SOURCES}components/requestMetrics/RequestMetrics.tsx`,
+  ...readdirSync(`${SOURCES}features`, { recursive: true })
+    .map((name) => `${SOURCES}features/${String(name).replaceAll("\\", "/")}`)
+    .filter((path) => path.endsWith("Page.tsx") && path !== FLAG),
+  `${SOURCES}features/flags/TurnOnDialog.tsx`,
+  `${SOURCES}features/requestMetrics/RequestMetrics.tsx`,
 ];
 /** Tables, and lists in pages and in parts, which most pages have. */
-const LISTS = /[\\/]src[\\/](api[\\/](parts|shown)|components[\\/]shared[\\/](DataTable|Pages))\.tsx?$/;
+const LISTS = /[\\/]src[\\/]ui[\\/](DataTable|Pages)\.tsx?$/;
 /**
  * The library's core, and the fields and forms of both. Other libraries follow those of our modules that import them.
  */
@@ -83,7 +83,7 @@ function fileOf(id: string, chunking: Chunking): string | null {
 export const groups = [
   { debugName: "main", name: fileOf, priority: 4 },
   { debugName: "flag", name: (id: string) => (divided?.flag.has(id) ? "flag" : null), priority: 3 },
-  { name: "live", test: `${SOURCES}api/live.ts`, priority: 2 },
+  { name: "live", test: `${SOURCES}app/live.ts`, priority: 2 },
   ...Object.entries(PARTS).map(([name, test]) => ({ name, test, minShareCount: MANY, priority: 2 })),
   { name: "dialogs", minShareCount: MANY, priority: 1 },
 ];

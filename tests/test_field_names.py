@@ -9,21 +9,16 @@ import pytest
 from flagstaff.changes.changes import OWN_FIELDS, recorded
 from tests.support.events_page import RESOURCES
 
-SOURCES = Path(__file__).parents[1] / "dashboard" / "src"
+CHANGES = Path(__file__).parents[1] / "dashboard" / "src" / "ui" / "changes"
 
 
 def words() -> set[str]:
     """Return the fields that texts name, and those that changes leave out."""
-    left_out = re.search(
-        r"UNSPOKEN = new Set\(\[(.*?)\]\)", (SOURCES / "lib" / "changes" / "changes.ts").read_text(), re.DOTALL
-    )
+    left_out = re.search(r"UNSPOKEN = new Set\(\[(.*?)\]\)", (CHANGES / "changes.ts").read_text(), re.DOTALL)
+    fields_of = re.search(r"  fields: \{(.*?)\} as", (CHANGES / "changesTexts.ts").read_text(), re.DOTALL)
     assert left_out is not None
-    named = set(re.findall(r'"(\w+)"', left_out[1]))
-    for name in ("changes", "changeSentences"):
-        fields_of = re.search(r"  fields: \{(.*?)\} as", (SOURCES / "texts" / f"{name}.ts").read_text(), re.DOTALL)
-        assert fields_of is not None
-        named |= set(re.findall(r"^ +(\w+):", fields_of[1], re.MULTILINE))
-    return named
+    assert fields_of is not None
+    return {*re.findall(r'"(\w+)"', left_out[1]), *re.findall(r"^ +(\w+):", fields_of[1], re.MULTILINE)}
 
 
 @pytest.mark.parametrize("kind", RESOURCES)

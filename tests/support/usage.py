@@ -1,10 +1,10 @@
-"""The programs that the dashboard shows under “Use in code”, filled in as the dashboard does (lib/usage.ts)."""
+"""Programs that the dashboard shows under “Use in code”, filled in as the dashboard does (applications/usage.ts)."""
 
 import re
 from pathlib import Path
 from typing import NamedTuple
 
-SNIPPETS = Path(__file__).parents[2] / "dashboard" / "src" / "snippets"
+SNIPPETS = Path(__file__).parents[2] / "dashboard" / "src" / "features" / "applications" / "snippets"
 _BLOCK = re.compile(r"^\{\{#([a-z ]+)\}\}\n(.*?)^\{\{/\}\}\n", re.DOTALL | re.MULTILINE)
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 

@@ -1,9 +1,8 @@
 /** The audit trail: changes to an environment with its flags and rules, to resources of a kind, or to accounts. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { queryOf } from "../lib/changes/changesFilter";
+import type { queryOf } from "./changesFilter";
 import { client, type EnvironmentPath } from "./client";
-import type { Summary } from "./history";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { readPages } from "./pagedReads";
@@ -38,7 +37,7 @@ export function lastChangeQuery(path: EnvironmentPath, flagId: string) {
 }
 
 /** The numbers of changes to what decides an environment's flags, or one of them, in the intervals of a chart. */
-type Times = Pick<Summary, "since" | "until" | "interval" | "tz">;
+type Times = Pick<components["schemas"]["SummaryOut"], "since" | "until" | "interval" | "tz">;
 
 export function changeSummaryQuery(path: EnvironmentPath, times: Times, flagKey: string) {
   const query = { ...times, ...(flagKey !== "" && { flag_key: flagKey }) };

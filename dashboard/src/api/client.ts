@@ -5,11 +5,11 @@
 
 import createClient, { type Middleware } from "openapi-fetch";
 import { missingInWords } from "./missingInstances";
-import { noteChange } from "../lib/changes/madeChanges";
-import { keptInResponse, writeJson } from "../lib/json";
-import { notifyWarning } from "../lib/notify";
-import { serverAddress } from "../lib/server";
-import { currentSession, endSession, interruptedSession, resumedSession } from "../lib/signIn/session";
+import { noteChange } from "./madeChanges";
+import { keptInResponse, writeJson } from "./json";
+import { notifyWarning } from "./notify";
+import { serverAddress } from "./server";
+import { currentSession, endSession, interruptedSession, resumedSession } from "./session";
 import { t } from "../texts";
 import { send } from "./outage";
 import { Problem } from "./problem";

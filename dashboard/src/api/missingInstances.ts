@@ -1,6 +1,6 @@
 /** Reads from a change's response which instances may not serve it. */
 
-import { liveOn as texts } from "../texts/missingInstances";
+import { liveOn as texts } from "./missingInstancesTexts";
 
 export interface Warning {
   readonly title: string;

@@ -6,8 +6,8 @@
  */
 
 import { useSyncExternalStore } from "react";
-import { answeredAddress, serverAddress } from "../lib/server";
-import { currentSession } from "../lib/signIn/session";
+import { answeredAddress, serverAddress } from "./server";
+import { currentSession } from "./session";
 import { currentOutage, type Outage, setOutage, watchOutage } from "./outageState";
 
 const CHECK_MILLISECONDS = 4_000;

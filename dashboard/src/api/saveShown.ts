@@ -3,7 +3,7 @@
  * shown.
  */
 
-import type { Fields } from "../lib/editing/equal";
+import type { Fields } from "./equal";
 import type { Answer } from "./problem";
 import { isMeantFor, loadState, saveFields } from "./states";
 

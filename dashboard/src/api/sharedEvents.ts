@@ -3,7 +3,7 @@
  * connections to a server for all of its pages, and seven pages with a stream each would keep each other from loading.
  */
 
-import { serverAddress } from "../lib/server";
+import { serverAddress } from "./server";
 import { readProjectEvents } from "./projectEvents";
 
 /** What a page sends to the worker: first what it follows, then a response to each sign, and at last that it leaves. */

@@ -6,7 +6,7 @@
  * one.
  */
 
-import { changedFields, equal, type Fields } from "../lib/editing/equal";
+import { changedFields, equal, type Fields } from "./equal";
 import { type Answer, ask, Problem } from "./problem";
 
 export interface State {

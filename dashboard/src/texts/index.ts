@@ -3,16 +3,16 @@
  * one, so that these load with them.
  */
 
-import { accounts } from "./accounts";
-import { adminPages } from "./adminPages";
-import { common, problems, shell } from "./common";
-import { conditions } from "./conditions";
-import { flag, flags, rules } from "./flags";
-import { history, users } from "./history";
-import { prerequisites } from "./prerequisites";
-import { roles } from "./roles";
-import { enrolment } from "./enrolment";
-import { simulator } from "./simulator";
+import { accounts } from "../features/identity/accountsTexts";
+import { adminPages } from "../features/administration/adminPagesTexts";
+import { common, problems, shell } from "../ui/commonTexts";
+import { conditions } from "../ui/conditions/conditionsTexts";
+import { flag, flags, rules } from "../features/flags/flagsTexts";
+import { history, users } from "../features/history/historyTexts";
+import { prerequisites } from "../features/flags/prerequisites/prerequisitesTexts";
+import { roles } from "../ui/rolesTexts";
+import { enrolment } from "../features/identity/enrolmentTexts";
+import { simulator } from "../features/explanations/simulatorTexts";
 
 export const t = {
   ...common,

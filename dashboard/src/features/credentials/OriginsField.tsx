@@ -1,0 +1,23 @@
+/** The origins of the pages that may use a browser's key. */
+
+import { TagsInput, type TagsInputProps } from "@mantine/core";
+import { t } from "../../texts";
+import { sdkKeys as texts } from "./sdkKeysTexts";
+
+export function OriginsField(props: TagsInputProps) {
+  return (
+    <TagsInput
+      label={`${texts.origins} (${t.optional})`}
+      description={texts.originsHint}
+      placeholder={props.value?.length ? "" : texts.originsPlaceholder}
+      maxTags={50}
+      splitChars={[",", " ", "\n"]}
+      acceptValueOnBlur
+      inputMode="url"
+      autoCapitalize="none"
+      autoComplete="off"
+      spellCheck={false}
+      {...props}
+    />
+  );
+}

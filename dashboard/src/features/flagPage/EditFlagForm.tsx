@@ -1,0 +1,95 @@
+/** The form for editing the fields of a flag that cannot be edited elsewhere on its page. */
+
+import { Autocomplete, Checkbox, TagsInput, TextInput } from "@mantine/core";
+import type { Flag, FlagPath } from "../../api/client";
+import { useUpdateFlag } from "../flags/flagsCalls";
+import { useQuery } from "@tanstack/react-query";
+import { membersQuery } from "../../api/members";
+import { described } from "../../ui/described";
+import { draftOfFlag } from "../../api/flagPlace";
+import { useEditor } from "../../ui/editing/useEditor";
+import { t } from "../../texts";
+import { ownership } from "./ownershipTexts";
+import { DialogForm } from "../../ui/DialogForm";
+import { DescriptionField, NameField } from "../../ui/fields";
+
+interface Props {
+  readonly path: FlagPath;
+  readonly flag: Flag;
+  readonly onClose: () => void;
+}
+
+export default function EditFlagForm({ path, flag, onClose }: Props) {
+  const update = useUpdateFlag(path);
+  const { data: members } = useQuery(membersQuery(path.project_id));
+  const { form, submit, editing } = useEditor({
+    draft: draftOfFlag(flag, "details"),
+    projectId: flag.project_id,
+    resourceId: flag.id,
+    resource: flag,
+    valuesOf: draftOf,
+    fieldsOf: (values) => ({
+      ...described(values),
+      bucketing_key: values.bucketing_key || null,
+      owner: values.owner.trim() || null,
+    }),
+    send: (body, tag) => update.mutateAsync({ ...body, tag }),
+    onDone: onClose,
+  });
+  return (
+    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
+      <NameField {...form.getInputProps("name")} />
+      <DescriptionField {...form.getInputProps("description")} />
+      <TagsInput
+        label={`${t.flags.tags} (${t.optional})`}
+        description={t.flags.tagsHint}
+        maxTags={20}
+        splitChars={[","]}
+        acceptValueOnBlur
+        {...form.getInputProps("tags")}
+      />
+      <Autocomplete
+        label={`${ownership.owner} (${t.optional})`}
+        description={ownership.ownerHint}
+        data={members?.map((each) => each.email) ?? []}
+        limit={8}
+        maxLength={255}
+        {...form.getInputProps("owner")}
+      />
+      <Checkbox
+        label={ownership.keep}
+        description={ownership.keepHint}
+        {...form.getInputProps("keep", { type: "checkbox" })}
+      />
+      <TextInput
+        label={t.flags.stickiness}
+        description={t.flags.stickinessHint}
+        maxLength={128}
+        autoComplete="off"
+        spellCheck={false}
+        {...form.getInputProps("stickiness")}
+      />
+      <TextInput
+        label={`${t.flags.bucketingKey} (${t.optional})`}
+        description={t.flags.bucketingKeyHint}
+        placeholder={flag.key}
+        maxLength={255}
+        autoComplete="off"
+        spellCheck={false}
+        {...form.getInputProps("bucketing_key")}
+      />
+    </DialogForm>
+  );
+}
+
+function draftOf({ name, description, tags, owner, keep, stickiness, bucketing_key: key }: Flag) {
+  return {
+    name,
+    description: description ?? "",
+    tags,
+    owner: owner ?? "",
+    keep,
+    stickiness,
+    bucketing_key: key ?? "",
+  };
+}

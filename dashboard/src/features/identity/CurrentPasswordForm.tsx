@@ -1,0 +1,24 @@
+/** Asks for the current password before a change to second factors, in a dialog. */
+
+import { Text } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { t } from "../../texts";
+import { PasswordField } from "./AccountForm";
+import { DialogForm } from "../../ui/DialogForm";
+
+interface Props {
+  readonly text?: string;
+  readonly action: string;
+  readonly onSubmit: (confirmed: { current_password: string }) => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+export function CurrentPasswordForm({ text, ...rest }: Props) {
+  const form = useForm({ initialValues: { current_password: "" } });
+  return (
+    <DialogForm form={form} {...rest}>
+      {text && <Text className="break">{text}</Text>}
+      <PasswordField label={t.accounts.currentPassword} data-autofocus {...form.getInputProps("current_password")} />
+    </DialogForm>
+  );
+}

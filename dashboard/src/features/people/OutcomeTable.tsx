@@ -1,0 +1,39 @@
+/** The recorded results of flags, with their reasons. */
+
+import type { Evaluation } from "../history/historyCalls";
+import { t } from "../../texts";
+import { people as texts } from "./peopleTexts";
+import { Answer } from "../../ui/Answer";
+import { DataTable } from "../../ui/DataTable";
+import classes from "./People.module.css";
+import { outcomeInWords } from "./RecordedSummary";
+
+interface Props {
+  readonly outcomes: readonly (readonly [key: string, outcome: Evaluation["flags"][string]])[];
+  readonly caption: string;
+}
+
+export function OutcomeTable({ outcomes, caption }: Props) {
+  if (outcomes.length === 0) return <p className={classes.none}>{texts.noResult}</p>;
+  return (
+    <DataTable
+      className={classes.answers}
+      caption={<caption className={classes.none}>{caption}</caption>}
+      columns={[
+        { head: texts.flag, cell: ([key]) => key, attributes: () => ({ className: "mono" }) },
+        {
+          head: t.history.what,
+          cell: ([, { enabled }]) => <Answer on={enabled} />,
+          attributes: () => ({ "data-environment": t.history.what }),
+        },
+        {
+          head: t.history.why,
+          cell: ([, outcome]) => outcomeInWords(outcome),
+          attributes: () => ({ "data-environment": t.history.why }),
+        },
+      ]}
+      rows={outcomes}
+      keyOf={([key]) => key}
+    />
+  );
+}

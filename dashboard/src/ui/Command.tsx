@@ -1,0 +1,44 @@
+/** A call that the dashboard does not make, ready to copy: why it does not, the call, and the fields that shape it. */
+
+import { Group, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Permission } from "../api/members";
+import type { CodeLanguage } from "./highlighting";
+import { currentSession } from "../api/session";
+import { t } from "../texts";
+import { CodeBlock } from "./CodeBlock";
+import { CopyButton } from "./CopyButton";
+
+interface Props {
+  readonly label: string;
+  readonly text: string;
+  /** What the call requires. Without it, the call is not offered with the token of the session. */
+  readonly needs: Permission;
+  /** The call with a token; null stands for the variable that contains it. */
+  readonly command: (token: string | null) => string;
+  /** By default that of a shell. */
+  readonly language?: CodeLanguage;
+  readonly children: ReactNode;
+  /** What the call would do. */
+  readonly effect?: ReactNode;
+}
+
+export function Command({ label, text, needs, command, language = "bash", children, effect }: Props) {
+  return (
+    <Stack gap="xs" w="100%">
+      <Text size="sm" c="dimmed">
+        {text}
+      </Text>
+      <CodeBlock code={command(null)} label={label} language={language} />
+      <Group gap="sm" align="flex-end">
+        {children}
+        <CopyButton text={command(null)} label={t.rules.copyCommand} />
+        <CopyButton text={command(currentSession()?.token ?? null)} label={t.rules.copyWithToken} needs={needs} />
+      </Group>
+      {effect}
+      <Text size="xs" c="dimmed">
+        {t.tokenNote}
+      </Text>
+    </Stack>
+  );
+}
