@@ -24,7 +24,7 @@ MAKEFLAGS += --jobs=3
 endif
 
 .PHONY: serve test test-pythons test-dashboard test-sdks test-clickhouse test-faults check-packages alerts coverage lint lint-python lint-dashboard format \
-	bench dashboard dashboard-tools built wheel screenshots openapi events permissions columns lock clean
+	bench dashboard dashboard-tools built wheel release notices screenshots openapi events permissions columns lock clean
 
 serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
@@ -107,6 +107,12 @@ wheel: dashboard ## build the wheel with locked tools into dist/, with a list of
 	$(BIN)/python -m hatchling build -t wheel -d dist
 	cp requirements/constraints.txt requirements/run.txt dist/
 
+release: .venv/dev .venv/release ## build a release into dist/, twice, and compare: wheel, sdist, chart, list of packages, checksums
+	$(BIN)/python packaging/release.py
+
+notices: dashboard-tools ## renew dashboard/THIRD-PARTY-NOTICES.txt, the licenses of the packages that the dashboard contains
+	$(BIN)/python hatch_build.py notices
+
 screenshots: .venv/dev dashboard ## renew the screenshots in docs/images
 	$(BIN)/python -m tests.e2e.screenshots
 
@@ -132,6 +138,7 @@ lock: .venv/dev .venv/node ## update the lock files within the bounds of pyproje
 		--output-file requirements/dev.txt
 	$(COMPILE) --group generators --output-file requirements/generators.txt
 	$(COMPILE) --group node --output-file requirements/node.txt
+	$(COMPILE) --group release --output-file requirements/release.txt
 	sed -n '/^[a-z0-9]/s/ *\\$$//p' requirements/run.txt > requirements/constraints.txt
 	$(BIN)/python hatch_build.py lock
 
@@ -170,6 +177,11 @@ COMPILED_SOURCES = src/flagstaff/evaluation/_loops.c
 	@echo "Bringing generators of clients (once) …"
 	@$(BIN)/python -m venv .venv/generators
 	$(subst $(BIN)/python,.venv/generators/bin/python,$(call INSTALL_LOCKED,-r requirements/generators.txt))
+	@touch $@
+
+.venv/release: .venv/run requirements/release.txt
+	@echo "Bringing a C compiler (once) …"
+	$(call INSTALL_LOCKED,-r requirements/release.txt)
 	@touch $@
 
 .venv/dev: .venv/run requirements/dev.txt pyproject.toml

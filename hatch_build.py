@@ -52,7 +52,9 @@ class PackageBuildHook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build before the build backend collects the files."""
-        is_compiled = compile_loops()
+        # `make release` compiles for other machines, or not at all for "any".
+        platform = os.environ.get("FLAGSTAFF_WHEEL_PLATFORM") or re.sub("[-.]", "_", sysconfig.get_platform())
+        is_compiled = platform != "any" and compile_loops()
         if version == "editable":
             if not is_compiled:
                 COMPILED_LOOPS.unlink(missing_ok=True)  # it may be built from other sources
@@ -62,7 +64,7 @@ class PackageBuildHook(BuildHookInterface[Any]):
         if is_compiled:
             build_data["artifacts"].append(f"/{COMPILED_LOOPS.relative_to(ROOT).as_posix()}")
             build_data["pure_python"] = False
-            build_data["tag"] = f"cp311-abi3-{re.sub('[-.]', '_', sysconfig.get_platform())}"
+            build_data["tag"] = f"cp311-abi3-{platform}"
 
 
 @dataclass(frozen=True, slots=True)

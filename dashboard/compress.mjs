@@ -8,7 +8,7 @@ const output = process.env.FLAGSTAFF_STATIC ?? "../src/flagstaff/http/dashboard/
 const WORTH_COMPRESSING = 512; // bytes
 
 for (const name of await readdir(output, { recursive: true })) {
-  if (!/\.(js|css|svg)$/.test(name)) continue;
+  if (!/\.(js|css|svg|txt)$/.test(name)) continue;
   const file = join(output, name);
   const content = await readFile(file);
   if (content.length < WORTH_COMPRESSING) continue;

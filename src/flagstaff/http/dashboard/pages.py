@@ -36,6 +36,7 @@ _MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
     ".woff2": "font/woff2",
 }
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
