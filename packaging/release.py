@@ -45,13 +45,14 @@ def main() -> None:
     """Build twice and compare; move the second build into dist/."""
     if subprocess.check_output(["git", "status", "--porcelain"], cwd=ROOT, text=True):
         sys.exit("A release is built from committed files only: commit or remove what `git status` shows.")
-    with TemporaryDirectory(dir=ROOT) as first, TemporaryDirectory(dir=ROOT) as second:
+    with TemporaryDirectory() as first, TemporaryDirectory() as second:
         sums = [_build(Path(each)) for each in (first, second)]
         if sums[0] != sums[1]:
             sys.exit(f"Two builds of the same sources differ:\n{sums[0]}\n{sums[1]}")
         made = ROOT / "dist"
         shutil.rmtree(made, ignore_errors=True)
         shutil.copytree(second, made)
+        made.chmod(0o755)  # the mode of a temporary folder, which was copied, is stricter
     sys.stdout.write(sums[0])
 
 
