@@ -20,9 +20,6 @@ except SettingsError as error:
 # The imports create objects that are never freed. Scanning them repeatedly takes the collector more than a third of the
 # time: `flagstaff --version` takes 0.85 s of processor time without it and 1.35 s with it.
 gc.disable()
-from flagstaff.assembly.lean_imports import import_lean  # noqa: E402
-
-import_lean()
 from flagstaff.cli.main import main  # noqa: E402
 
 gc.freeze()

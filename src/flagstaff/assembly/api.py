@@ -1,12 +1,11 @@
 """The management API, the dashboard and the documentation: all routes, and the middleware in front of them."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache, partial
 
-from fastapi import FastAPI, routing
+from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
-from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.api.auth import Authentication
@@ -164,24 +163,7 @@ def create_api() -> FastAPI:
     for resource in resources:
         app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
     add_problem_handlers(app)
-    _describe_endpoints(app.routes)
     return app
-
-
-def _describe_endpoints(routes: Iterable[BaseRoute]) -> None:
-    """Tell FastAPI where endpoints are in the source, for its messages about invalid requests.
-
-    Otherwise it reads and parses the source for the first request of each, which takes two milliseconds and more.
-    """
-    known = getattr(routing, "_endpoint_context_cache", {})
-    for route in routes:
-        if isinstance(route, routing.APIRoute):
-            code = route.endpoint.__code__
-            known[id(route.endpoint)] = {
-                "file": code.co_filename,
-                "line": code.co_firstlineno,
-                "function": code.co_name,
-            }
 
 
 @cache

@@ -9,7 +9,6 @@ from starlette.types import ASGIApp
 from flagstaff.assembly.app import Protocols, create_app, find_route
 from flagstaff.assembly.applications import LocalApplications
 from flagstaff.assembly.foundation import Foundation
-from flagstaff.assembly.lean_imports import import_fastapi
 from flagstaff.assembly.serving import ServedState
 from flagstaff.cluster.lease import Lease
 from flagstaff.history.recorder import EvaluationRecorder
@@ -55,14 +54,12 @@ from flagstaff.settings import Settings
 
 def preload_api(path_prefix: str) -> None:
     """Import the management API and make what no instance changes. Processes that are forked later share its memory."""
-    import_fastapi()
     from flagstaff.assembly.api import preload  # noqa: PLC0415
 
     preload(path_prefix)
 
 
 def _build_api(services: Services, settings: Settings) -> ASGIApp:
-    import_fastapi()
     from flagstaff.assembly.api import build_api  # noqa: PLC0415 -- this is what takes long
 
     return build_api(services, settings)

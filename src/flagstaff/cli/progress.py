@@ -6,22 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[str, int], None]]:
     """A bar for `total` steps on standard error; call it with what is being done and the number of further steps."""
-    # `serve` imports this module, too, and needs no Rich.
-    from rich.console import Console  # noqa: PLC0415 -- see above
-    from rich.progress import (  # noqa: PLC0415 -- see above
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

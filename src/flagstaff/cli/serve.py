@@ -5,6 +5,7 @@ import signal
 from functools import partial
 
 import structlog
+from rich.markup import escape
 
 from flagstaff.assembly.migrating import prepare
 from flagstaff.assembly.secret_keys import require_secret_key
@@ -26,8 +27,6 @@ log = structlog.get_logger(__name__)
 
 def settings_table() -> str:
     """Every setting with its default and meaning, for the help."""
-    from rich.markup import escape  # noqa: PLC0415 -- only the help needs it
-
     lines = [f"[bold]{row.variable}[/bold] ({escape(row.default)}): {escape(row.meaning)}" for row in Settings.rows()]
     return "Settings, all from the environment:\n\n" + "\n\n".join(lines)
 

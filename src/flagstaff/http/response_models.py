@@ -21,9 +21,7 @@ class ResponseModel(BaseModel):
     A model `of` a dataclass has its fields in their order, except for those that it is `without`. The model itself has
     only the fields with another type or a description, and those that the dataclass lacks, which come last.
 
-    Nothing validates with it, and Pydantic builds it only when the document is made, not at each start. In a process
-    that serves, `assembly/lean_imports.py` puts one empty class in the place of all these models, so do not use them
-    for anything else.
+    Nothing validates with it, and Pydantic builds it only when the document is made, not at each start.
     """
 
     model_config = ConfigDict(defer_build=True)

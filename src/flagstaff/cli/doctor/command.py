@@ -7,6 +7,8 @@ from typing import Annotated
 
 import msgspec
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from flagstaff import __version__
 from flagstaff.cli.doctor.clock_checks import check_clocks
@@ -183,9 +185,6 @@ async def _check_mail(settings: Settings, mail_to: str | None) -> Finding:
 
 
 def _print(findings: list[Finding]) -> None:
-    from rich.console import Console  # noqa: PLC0415 -- `serve` imports this module, too
-    from rich.text import Text  # noqa: PLC0415 -- `serve` imports this module, too
-
     console = Console(soft_wrap=True, highlight=False)
     width = max(len(finding.check) for finding in findings)
     for finding in findings:

@@ -1,12 +1,13 @@
-"""Bearer tokens: a JWT for 24 hours, bound to the account's password so that a new password ends earlier tokens."""
+"""Bearer tokens: a JWT for 24 hours, bound to the account's password so that a new password ends earlier tokens.
+
+PyJWT loads cryptography, 9 MB that take a tenth of the start, so it is loaded for the first token.
+"""
 
 import hashlib
 import hmac
 from datetime import UTC, datetime
 from typing import NamedTuple
 from uuid import UUID
-
-import jwt
 
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.sessions.sessions import Session
@@ -41,6 +42,8 @@ class Tokens:
 
     def issue(self, account: Account, session: Session) -> str:
         """The token of a new session of an account, valid until the session ends or the password changes."""
+        import jwt  # noqa: PLC0415 -- see above
+
         claims = {
             "sub": str(account.id),
             "sid": str(session.id),
@@ -53,6 +56,8 @@ class Tokens:
 
     def read(self, token: str, now: datetime) -> Claims | None:
         """The claims of a token that is genuine and has not expired."""
+        import jwt  # noqa: PLC0415 -- see above
+
         try:
             claims = jwt.decode(
                 token,
