@@ -5,7 +5,9 @@ from typing import Annotated, Any
 from fastapi import Path
 from fastapi.routing import APIRoute
 
+from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
+from flagstaff.http.operations import Caller
 
 Key = Annotated[str, Path(max_length=5)]
 
@@ -19,9 +21,11 @@ def test_routes_share_a_parameter_of_the_same_name_and_annotation() -> None:
     router = Router()
 
     @router.get("/flags/{key}")
+    @reads(Caller.ANYONE)
     def get_flag(key: Key) -> None: ...
 
     @router.get("/rules/{key}")
+    @reads(Caller.ANYONE)
     def get_rule(key: Key) -> None: ...
 
     flag, rule = path_parameters(router)
@@ -32,12 +36,15 @@ def test_routes_do_not_share_a_parameter_of_another_name_or_annotation() -> None
     router = Router()
 
     @router.get("/flags/{key}")
+    @reads(Caller.ANYONE)
     def get_flag(key: Key) -> None: ...
 
     @router.get("/rules/{name}")
+    @reads(Caller.ANYONE)
     def get_rule(name: Key) -> None: ...
 
     @router.get("/segments/{key}")
+    @reads(Caller.ANYONE)
     def get_segment(key: Annotated[str, Path(max_length=3)]) -> None: ...
 
     assert [each.name for each in path_parameters(router)] == ["key", "name", "key"]

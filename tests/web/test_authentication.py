@@ -4,16 +4,15 @@ from collections.abc import Awaitable, Callable
 
 import httpx
 import pytest
-from starlette.types import Message, Receive, Scope, Send
+from fastapi.routing import APIRoute
+from starlette.types import Message
 from structlog.testing import capture_logs
 
-from flagstaff.api.auth import Authentication
-from flagstaff.api.operations import list_operations
+from flagstaff.api.authentication import Authentication
 from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.http.operations import Operations
-from flagstaff.identity.second_factors.requirement import SecondFactorRequirement
+from flagstaff.http.services import SERVICES
 from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller
 from tests.support.clock import Clock
@@ -53,9 +52,6 @@ async def refusal_after(
     """Return the refusal of a write whose body arrives after another request, which succeeds."""
     now = 100.0
 
-    async def application(_scope: Scope, _receive: Receive, _send: Send) -> None:
-        raise AssertionError("The write was carried out.")
-
     async def receive() -> Message:
         nonlocal now
         assert (await meanwhile()).is_success
@@ -65,24 +61,20 @@ async def refusal_after(
     async def send(_message: Message) -> None:
         raise AssertionError
 
-    authentication = Authentication(
-        SecondFactorRequirement(application, flagstaff.identity.instance),
-        flagstaff.identity.sessions,
-        flagstaff.identity.access_tokens,
-        NO_LIMITS,
-        Supervisor(),
-        clock=lambda: now,
-    )
+    services = flagstaff.foundation.offered()
+    identity = flagstaff.identity
+    services.add(Authentication(identity.sessions, identity.access_tokens, NO_LIMITS, Supervisor(), clock=lambda: now))
     scope = {
         "type": "http",
         "method": "POST",
         "path": "/api/projects",
         "headers": [(b"authorization", f"Bearer {caller.token}".encode())],
         "state": {},
+        SERVICES: services,
     }
-    Operations(list_operations(create_api().routes)).identify(scope)  # as the bound on bodies does before it
+    route = next(each for each in create_api().routes if isinstance(each, APIRoute) and each.name == "create_project")
     with pytest.raises(Error) as refusal:
-        await authentication(scope, receive, send)
+        await route.handle(scope, receive, send)
     return refusal.value.code
 
 

@@ -1,41 +1,17 @@
-"""Authentication: everything under `/api` requires a bearer token, of a session or for machines."""
+"""Dependencies of routes on who makes a request, once its token has been found valid."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Hashable
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from functools import partial
-from time import monotonic
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from flagstaff.api.shown import may_see, showing_only_identity
+from flagstaff.api.authentication import bearer_token
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import pause, until
-from flagstaff.concurrency.slots import WRITE_WAIT_SECONDS, LongSlots, Slots
-from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.database.sqlite.turns import writing_as
-from flagstaff.http.bodies import read_body, replay
-from flagstaff.http.limits import Limits, admit
+from flagstaff.concurrency.pacing import pause
 from flagstaff.http.nesting import IS_LARGE
-from flagstaff.http.operations import ACCOUNT_ID, only_reads, operation_of
-from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
-from flagstaff.identity.access_tokens import access_tokens as form
-from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens, read_access_token
-from flagstaff.identity.sessions.sessions_service import Sessions
-from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.projects.access import Authenticated
-from flagstaff.values.errors import Code, Error, not_found
 
-PREFIX = "/api"
-# Our tokens have about 400. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
-_TOKEN_MAX_LENGTH = 512
-# A client can hold its body back for half a minute, in which its token may be ended, or a second factor be demanded.
-_CHECKED_FOR_SECONDS = 0.5
 _scheme = HTTPBearer(
     bearerFormat="JWT",
     auto_error=False,
@@ -44,166 +20,9 @@ _scheme = HTTPBearer(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Credential:
-    """A token whose form is right: what it is counted by until its account is known, and how that is found."""
-
-    counted_by: Hashable
-    authenticate: Callable[[], Awaitable[Authenticated]]
-    session_id: UUID | None
-
-
-class Authentication:
-    """Admits requests to `/api` only with a valid token, checked before the body is read and the route looked up.
-
-    An account's requests count against its limit. Only a few run at a time; the others wait. So an account gets only a
-    share of the event loop, the database and the memory. Reads and writes have separate slots: however slowly an
-    account's clients receive long lists, its next toggle does not wait for them.
-    """
-
-    def __init__(
-        self,
-        app: ASGIApp,
-        sessions: Sessions,
-        access_tokens: AccessTokens,
-        limits: Limits,
-        supervisor: Supervisor,
-        *,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        self._app = app
-        self._supervisor = supervisor
-        self._clock = clock
-        self._sessions = sessions
-        self._access_tokens = access_tokens
-        self._limits = limits
-        self._limiter: SlidingWindow | None = limits.api
-        self._read_slots = Slots()
-        self._write_slots = Slots(wait_seconds=WRITE_WAIT_SECONDS)
-        self._long_slots = LongSlots(self._read_slots)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not (scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/")):
-            await self._app(scope, receive, send)
-            return
-        credential = self._read(scope)
-        authenticated = scope["state"]["authenticated"] = await self._authenticate(credential)
-        actor = authenticated.actor
-        assert actor.account_id is not None
-        scope["state"]["session_id"] = credential.session_id
-        scope["state"][ACCOUNT_ID] = actor.account_id
-        _require_use(scope, actor)
-        authenticated_at = self._clock()
-        body = await read_body(receive)
-        if body is None:
-            return
-        receive = replay(body, receive)
-        operation = operation_of(scope)
-        reads, long = only_reads(scope), operation is not None and operation.takes_long
-        if operation is not None and not may_see(actor, operation):
-            send = showing_only_identity(send, operation)
-        # A read has its slot until the last part is sent, because the whole response is in memory; a write, from the
-        # arrival of its body until its response begins. A stream lasts as long as its client likes, and has none.
-        async with AsyncExitStack() as slot:
-            work_is_done: Callable[[], None] | None = None
-            if long:
-                work_is_done = await slot.enter_async_context(self._long_slots.take(actor.account_id))
-            else:
-                slots = self._read_slots if reads else self._write_slots
-                await slot.enter_async_context(slots.take(actor.account_id))
-            if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
-                scope["state"]["authenticated"] = await credential.authenticate()
-
-            async def send_on(message: Message) -> None:
-                if work_is_done is not None:
-                    work_is_done()
-                if not reads or scope["state"].get(IS_STREAM):
-                    await slot.aclose()
-                await send(message)
-
-            with writing_as(actor.account_id):
-                if long:
-                    await self._answer_while_present(scope, receive, send_on)
-                else:
-                    await self._app(scope, receive, send_on)
-
-    def _read(self, scope: Scope) -> _Credential:
-        """The credential in a request; raises Error UNAUTHENTICATED, without a query, for what none can be."""
-        token = bearer_token(scope)
-        if token.startswith(form.PREFIX):
-            find = partial(self._access_tokens.authenticate, read_access_token(token))
-            return _Credential(self._limits.client(scope), find, None)
-        claims = self._sessions.read_token(token)
-        return _Credential(claims.account_id, partial(self._sessions.authenticate, claims), claims.session_id)
-
-    async def _authenticate(self, credential: _Credential) -> Authenticated:
-        """The token's account and the demand of the instance.
-
-        The request is counted first, so that a refused one costs no query. Which account an access token belongs to is
-        not known before. Until then its client is counted, so that guesses are limited.
-        """
-        admit(self._limiter, credential.counted_by)
-        try:
-            authenticated = await credential.authenticate()
-        except Error as error:
-            if error.code is Code.UNAUTHENTICATED and isinstance(credential.counted_by, UUID):
-                self._forgive(credential)  # someone with an ended token must not use up the limit
-            raise
-        account_id = authenticated.actor.account_id
-        if credential.counted_by != account_id:
-            self._forgive(credential)
-            admit(self._limiter, account_id)
-        return authenticated
-
-    async def _answer_while_present(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the application answer until the client leaves."""
-
-        async def wait_for_the_end() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-
-        scope["state"][ENDS_WITH_CLIENT] = True
-        unread = await receive()
-        leaving = self._supervisor.spawn("client_of_long_request", wait_for_the_end())
-        try:
-            with until(leaving.done):
-                await self._app(scope, replay(unread.get("body", b""), receive), send)
-        finally:
-            leaving.cancel()
-            await asyncio.wait([leaving])
-
-    def _forgive(self, credential: _Credential) -> None:
-        if self._limiter is not None:
-            self._limiter.forgive(credential.counted_by)
-
-
-def _require_use(scope: Scope, actor: Actor) -> None:
-    """Refuse an access token where only a person may act: on the account itself, and outside of projects."""
-    operation = operation_of(scope)
-    if actor.token is not None and operation is not None and not operation.accepts_access_tokens:
-        raise Error(
-            Code.FORBIDDEN, "This cannot be done with an access token. Log in, and use the token of the session."
-        )
-
-
-def bearer_token(scope: Scope) -> str:
-    """The token in a request; raises Error UNAUTHENTICATED unless there is exactly one."""
-    given: list[bytes] = [value for name, value in scope["headers"] if name == b"authorization"]
-    if len(given) != 1:
-        raise Error(Code.UNAUTHENTICATED, "Send one Authorization header: Bearer and the token from POST /auth/login.")
-    kind, _, token = given[0].decode("latin-1").strip().partition(" ")
-    if kind.lower() != "bearer" or not 0 < len(token.strip()) <= _TOKEN_MAX_LENGTH:
-        raise Error(
-            Code.UNAUTHENTICATED, "The Authorization header must be: Bearer and the token from POST /auth/login."
-        )
-    return token.strip()
-
-
 async def _actor(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> Actor:
     authenticated: Authenticated = request.state.authenticated
-    if operation_of(request.scope) is None:  # its demands on callers are not known, and were not checked
-        raise not_found("operation")
-    if IS_LARGE in request.scope["state"]:
+    if request.scope["state"].get(IS_LARGE):
         await pause()  # the framework has decoded the body, and validates it after this
     return authenticated.actor
 

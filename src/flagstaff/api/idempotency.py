@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.api.entity_tags import tag_of
 from flagstaff.concurrency.pacing import pause
-from flagstaff.http.bodies import read_body, replay
-from flagstaff.http.operations import operation_of
+from flagstaff.http.bodies import BODY
+from flagstaff.http.services import SERVICES
 from flagstaff.projects.idempotency_service import Answer, Idempotency
 from flagstaff.values.errors import invalid_field
 
@@ -34,55 +34,48 @@ class _FailedError(Exception):
     messages: list[Message]
 
 
-class IdempotencyKeys:
-    """Carries out a POST with a key once, and answers repetitions with the stored response."""
+async def carry_out_once(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Let an application carry out a request with a key once, and answer repetitions with the stored response."""
+    key = _read_key(scope)
+    if key is None:
+        await app(scope, receive, send)
+        return
 
-    def __init__(self, app: ASGIApp, idempotency: Idempotency) -> None:
-        self._app = app
-        self._idempotency = idempotency
+    async def carry_out() -> Answer:
+        messages: list[Message] = []
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        operation = operation_of(scope)
-        if operation is None or not operation.is_repeatable:
-            await self._app(scope, receive, send)
-            return
-        key = _read_key(scope)
-        body = await read_body(receive) if key is not None else None
-        if key is None:
-            await self._app(scope, receive, send)
-        elif body is not None:
-            await self._answer(scope, key, body, receive, send)
+        async def collect(message: Message) -> None:
+            messages.append(message)
 
-    async def _answer(self, scope: Scope, key: str, body: bytes, receive: Receive, send: Send) -> None:
-        async def carry_out() -> Answer:
-            messages: list[Message] = []
+        await app(scope, receive, collect)
+        status: int = messages[0]["status"]
+        if status >= 300:
+            raise _FailedError(messages)
+        return Answer(status, [message.get("body", b"") for message in messages[1:]])
 
-            async def collect(message: Message) -> None:
-                messages.append(message)
+    state = scope["state"]
+    fingerprint = _fingerprint(scope, await state[BODY].read())
+    try:
+        answer = await scope[SERVICES][Idempotency].carry_out_once(
+            state["authenticated"].actor, key, fingerprint=fingerprint, carry_out=carry_out
+        )
+    except _FailedError as failed:
+        for message in failed.messages:
+            await send(message)
+        return
+    await _send(answer, send)
 
-            await self._app(scope, replay(body, receive), collect)
-            status: int = messages[0]["status"]
-            if status >= 300:
-                raise _FailedError(messages)
-            return Answer(status, [message.get("body", b"") for message in messages[1:]])
 
-        try:
-            answer = await self._idempotency.carry_out_once(
-                scope["state"]["authenticated"].actor, key, fingerprint=_fingerprint(scope, body), carry_out=carry_out
-            )
-        except _FailedError as failed:
-            for message in failed.messages:
-                await send(message)
-            return
-        length = sum(map(len, answer.parts))
-        headers = [_CONTENT_TYPE, (b"content-length", b"%d" % length), *_tag(answer.parts)]
-        if answer.is_replayed:
-            headers.append(_REPLAYED)
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        for part in answer.parts[:-1]:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
-            await pause()
-        await send({"type": "http.response.body", "body": answer.parts[-1]})
+async def _send(answer: Answer, send: Send) -> None:
+    length = sum(map(len, answer.parts))
+    headers = [_CONTENT_TYPE, (b"content-length", b"%d" % length), *_tag(answer.parts)]
+    if answer.is_replayed:
+        headers.append(_REPLAYED)
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    for part in answer.parts[:-1]:
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+        await pause()
+    await send({"type": "http.response.body", "body": answer.parts[-1]})
 
 
 def _tag(parts: Sequence[bytes]) -> list[tuple[bytes, bytes]]:

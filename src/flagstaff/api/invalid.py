@@ -57,7 +57,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     fields = [_field_error(request, each) for each in error.errors()[:MAX_FIELD_ERRORS]]
     answer = problem_of(Error(Code.INVALID, "The request is invalid.", fields=fields), request.state.request_id)
-    if IS_LARGE in request.scope["state"]:
+    if request.scope["state"].get(IS_LARGE):
         await in_pieces(dismantling([error.body, error.errors()]))
     return _response(answer)
 

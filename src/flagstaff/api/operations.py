@@ -4,7 +4,7 @@
     @writes(Permission.FLAGS_TOGGLE, reports_revision=True, repeatable=True)
     async def toggle_flag(...) -> Response:
 
-Middlewares read the facts from the request (`http/operations.py`), and the API's description has them.
+Its route checks them for each request (`api/operation_routes.py`), and the API's description has them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -146,16 +146,21 @@ def statement_of(route: APIRoute) -> Statement:
     return statement
 
 
+def facts_of(route: APIRoute) -> Operation:
+    """The facts of a route's operation, with those that its parameters tell; raises LookupError like `statement_of`."""
+    return replace(
+        statement_of(route).operation,
+        takes_tag=_takes_tag(route.dependant),
+        parameters=_find_parameters(route),
+        lists=_find_lists(route),
+    )
+
+
 def list_operations(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str, Operation]]:
     """The method, the template of the path and the facts of each operation; raises LookupError like `statement_of`."""
     for route in routes:
         if isinstance(route, APIRoute):
-            operation = replace(
-                statement_of(route).operation,
-                takes_tag=_takes_tag(route.dependant),
-                parameters=_find_parameters(route),
-                lists=_find_lists(route),
-            )
+            operation = facts_of(route)
             for method in route.methods or ():
                 yield method, route.path_format, operation
 

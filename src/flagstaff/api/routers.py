@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from fastapi.utils import create_model_field
 from starlette.routing import BaseRoute
 
-from flagstaff.api.strict_json import StrictRoute
+from flagstaff.api.operation_routes import OperationRoute
 
 _shared: dict[Hashable, Dependant] = {}
 _path_parameters: dict[Hashable, tuple[Any, Any]] = {}
@@ -26,9 +26,9 @@ class Router(APIRouter):
     dependency and each parameter of a path anew for each route, with their validators. Together, they take 4 MB.
     """
 
-    def __init__(self, *, route_class: type[StrictRoute] = StrictRoute, **given: Any) -> None:
+    def __init__(self, **given: Any) -> None:
         """`given` is as for the framework's."""
-        super().__init__(route_class=route_class, **given)
+        super().__init__(route_class=OperationRoute, **given)
 
     def add_api_route(
         self, path: str, endpoint: Callable[..., Any], *, response_model: Any = None, **given: Any

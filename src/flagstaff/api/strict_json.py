@@ -5,11 +5,8 @@ Python's decoder also accepts UTF-16 and UTF-32, `NaN` and `Infinity`, and drops
 
 import json
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
-
-from fastapi import Request, Response
-from fastapi.routing import APIRoute
 
 from flagstaff.values.errors import invalid_field
 
@@ -34,20 +31,3 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise invalid_field("body", f"is not valid JSON: {name} is not a number")
-
-
-class _StrictRequest(Request):
-    async def json(self) -> Any:
-        return decode_json(await self.body())
-
-
-class StrictRoute(APIRoute):
-    """A route whose body is decoded by `decode_json`."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-
-        async def decode_and_handle(request: Request) -> Response:
-            return await handle(_StrictRequest(request.scope, request.receive))
-
-        return decode_and_handle

@@ -8,42 +8,33 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from flagstaff.api.entity_tags import IF_MATCH
 from flagstaff.api.idempotency import IDEMPOTENCY_KEY
 from flagstaff.api.strict_json import decode_json
-from flagstaff.http.bodies import read_body, replay
+from flagstaff.http.bodies import BODY
 from flagstaff.http.fields import MAX_FIELD_ERRORS, unknown_field
 from flagstaff.http.nesting import require_shallow
-from flagstaff.http.operations import Operation, operation_of
+from flagstaff.http.operations import Operation
 from flagstaff.values.errors import Code, Error, FieldError, invalid_field
 from flagstaff.values.text import check_text
 
 
-class UnreadInput:
-    """Lets a request pass only if its operation reads its query and its body, and honours `If-Match` and its key.
+async def require_read(scope: Scope, operation: Operation) -> None:
+    """Refuse what an operation does not read of a query or body, and `If-Match` or a key that it does not honour.
 
     The two headers are about changes, so a request that changes nothing may have them. A PUT or a DELETE may have a
     key, because it can be repeated anyway.
+
+    Raises:
+        Error: INVALID.
     """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        operation = operation_of(scope)
-        if operation is not None and not operation.lenient:
-            fields = [*_unread_headers(scope, operation), *_wrong_parameters(scope, operation)]
-            if not operation.takes_body:
-                body = await read_body(receive)
-                if body is None:
-                    return
-                fields.extend(_members(body))
-                receive = replay(body, receive)
-            if fields:
-                raise Error(Code.INVALID, "The request is invalid.", fields=fields[:MAX_FIELD_ERRORS])
-        await self._app(scope, receive, send)
+    fields = [*_unread_headers(scope, operation), *_wrong_parameters(scope, operation)]
+    if not operation.takes_body:
+        fields.extend(_members(await scope["state"][BODY].read()))
+    if fields:
+        raise Error(Code.INVALID, "The request is invalid.", fields=fields[:MAX_FIELD_ERRORS])
 
 
 def _unread_headers(scope: Scope, operation: Operation) -> Iterator[FieldError]:

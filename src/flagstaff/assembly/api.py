@@ -8,14 +8,10 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from flagstaff.api.auth import Authentication
-from flagstaff.api.idempotency import IdempotencyKeys
+from flagstaff.api.authentication import Authentication
 from flagstaff.api.invalid import add_problem_handlers
-from flagstaff.api.operations import list_operations
-from flagstaff.api.revisions import RevisionHeader
-from flagstaff.api.unread_input import UnreadInput
+from flagstaff.api.operation_routes import admit
 from flagstaff.applications import applications_routes, callers_routes, flag_exports_routes, request_metrics_routes
-from flagstaff.assembly.app import ENDPOINTS
 from flagstaff.assembly.docs import add_docs
 from flagstaff.audit import (
     change_exports_routes,
@@ -40,12 +36,9 @@ from flagstaff.history import (
     user_history_routes,
 )
 from flagstaff.hooks import deliveries_routes, webhooks_routes
-from flagstaff.http.bodies import BodyLimit
 from flagstaff.http.compression import Compression
 from flagstaff.http.dashboard.pages import DOCS, FILES, PATH_PREFIX, REGISTRATION, Dashboard
 from flagstaff.http.limits import Limits
-from flagstaff.http.nesting import NestingBound
-from flagstaff.http.operations import Operations
 from flagstaff.http.services import SERVICES, Services
 from flagstaff.identity.access_tokens import access_tokens_routes
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
@@ -53,7 +46,6 @@ from flagstaff.identity.accounts import accounts_routes, own_account_routes
 from flagstaff.identity.administration import administration_routes, instance_routes
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.identity.second_factors import passkeys_routes, second_factors_routes
-from flagstaff.identity.second_factors.requirement import SecondFactorRequirement
 from flagstaff.identity.sessions import sessions_routes
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.single_sign_on import single_sign_on_routes
@@ -69,7 +61,6 @@ from flagstaff.metrics import metrics_routes
 from flagstaff.notifications import notifications_routes, subscriptions_routes
 from flagstaff.people import erasures_routes, user_data_routes
 from flagstaff.projects import environments_routes, projects_routes, sdk_keys_routes
-from flagstaff.projects.idempotency_service import Idempotency
 from flagstaff.projects.members import invitation_links_routes, invitations_routes, members_routes
 from flagstaff.releases import outlook_routes, releases_routes, results_routes
 from flagstaff.settings import Registration, Settings
@@ -167,12 +158,6 @@ def create_api() -> FastAPI:
 
 
 @cache
-def _operations(path_prefix: str) -> Operations:
-    """The facts of all operations, which do not depend on the application."""
-    return Operations(list_operations(_shared_api(path_prefix).routes), ENDPOINTS)
-
-
-@cache
 def _shared_api(path_prefix: str) -> FastAPI:
     """The routes, the documents and the dashboard of all applications of a process. They find their own in the scope.
 
@@ -180,13 +165,14 @@ def _shared_api(path_prefix: str) -> FastAPI:
     """
     api = create_api()
     add_docs(api, path_prefix)
-    api.router.default = Dashboard(api.router.default, find_words=lambda scope: scope[_PAGE_WORDS]())
+    dashboard = Dashboard(api.router.default, find_words=lambda scope: scope[_PAGE_WORDS]())
+    api.router.default = partial(admit, dashboard)
     return api
 
 
 def preload(path_prefix: str) -> None:
     """Make and read what no application changes. Processes that are forked later share its memory."""
-    _operations(path_prefix)
+    _shared_api(path_prefix)
 
 
 class _Application:
@@ -214,9 +200,5 @@ class _Application:
 
 def build_api(services: Services, settings: Settings) -> ASGIApp:
     """The application that answers every path at which nothing is evaluated."""
-    keyed = IdempotencyKeys(NestingBound(_Application(services, settings)), services[Idempotency])
-    demanding = SecondFactorRequirement(RevisionHeader(UnreadInput(keyed)), services[Instance])
-    authenticated = Authentication(
-        demanding, services[Sessions], services[AccessTokens], services[Limits], services[Supervisor]
-    )
-    return BodyLimit(Compression(authenticated), _operations(settings.path_prefix))
+    services.add(Authentication(services[Sessions], services[AccessTokens], services[Limits], services[Supervisor]))
+    return Compression(_Application(services, settings))

@@ -10,7 +10,7 @@ from flagstaff.http.bodies import BodyLimit
 from flagstaff.http.common_headers import CommonHeaders
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import Edge, RequestIds
-from flagstaff.http.operations import Endpoint, Operations
+from flagstaff.http.operations import SMALL_BODY, Endpoint
 from flagstaff.http.probes import Probes, probe_routes, require_port
 from flagstaff.http.services import Services
 from flagstaff.serving.cut_off import CutOff
@@ -55,6 +55,11 @@ def _find_endpoint(path: str) -> Endpoint | None:
     return next((each for each in ENDPOINTS if path.startswith(each.start)), None)
 
 
+def _find_body_max_bytes(path: str) -> int:
+    endpoint = _find_endpoint(path)
+    return endpoint.body_max_bytes if endpoint else SMALL_BODY
+
+
 def _find_counts(metrics: Metrics, path: str) -> defaultdict[int, int] | None:
     if path == EVENTS_PATH:
         return metrics.event_responses
@@ -78,10 +83,9 @@ def create_app(
     `cut_off` guards the routes that evaluate, and `api` answers everything else. With an internal port, each port
     answers only its own paths.
     """
-    bounds = Operations(endpoints=ENDPOINTS)
 
     def bound(route: ASGIApp) -> ASGIApp:
-        return BodyLimit(route, bounds)
+        return BodyLimit(route, _find_body_max_bytes)
 
     evaluate = bound(cut_off.guard(evaluate))
     probes = {path: bound(route) for path, route in probe_routes(services[Probes]).items()}

@@ -1,7 +1,7 @@
-"""The bound on a request's body, its byte-order mark, and reading whole bodies."""
+"""Bodies of requests: their bounds, their byte-order marks, and reading them whole."""
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
@@ -9,7 +9,6 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.http.connections.request_head import content_length
-from flagstaff.http.operations import Operations
 from flagstaff.values.errors import Code, Error
 
 _KIB = 1024
@@ -18,35 +17,58 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """What some clients put before JSON in UTF-8. Readers may ignore it (RFC 8259, 8.1), and readers here never see it."""
 
 
+BODY = "body"
+"""The name of the body in the state of a request to the management API."""
+
+
 class BodyLimit:
-    """Refuses a body over the bound: at once if Content-Length exceeds it, otherwise when too much has arrived.
+    """In front of an application that reads bodies itself: bounds them."""
 
-    It also leaves out a byte-order mark.
-    """
-
-    def __init__(self, app: ASGIApp, operations: Operations) -> None:
+    def __init__(self, app: ASGIApp, find_max_bytes: Callable[[str], int]) -> None:
+        """`find_max_bytes` finds the bound by the path."""
         self._app = app
-        self._operations = operations
+        self._find_max_bytes = find_max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        bound = self._operations.identify(scope)
-        for name, value in scope["headers"]:
-            if name == b"content-length" and (content_length(value) or 0) > bound:
-                raise _too_large(bound)
-        received = 0
+        if scope["type"] == "http":
+            receive = bounded(scope, receive, self._find_max_bytes(scope["path"]))
+        await self._app(scope, receive, send)
 
-        async def receive_within_bound() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > bound:
-                raise _too_large(bound)
-            return message
 
-        await self._app(scope, _without_mark(receive_within_bound), send)
+class Body:
+    """The body of a request, which is read when it is first asked for."""
+
+    def __init__(self, scope: Scope, receive: Receive, max_bytes: int) -> None:
+        """Raises Error TOO_LARGE if its length is known to exceed the bound."""
+        self._receive = bounded(scope, receive, max_bytes)
+        self._content: bytes | None = None
+
+    async def read(self) -> bytes:
+        """The whole body; raises Error TOO_LARGE, or ClientDisconnect if the client has left before its end."""
+        if self._content is None:
+            self._content = await _read_whole(self._receive)
+        return self._content
+
+
+def bounded(scope: Scope, receive: Receive, max_bytes: int) -> Receive:
+    """A `receive` that refuses a body over the bound, and leaves out a byte-order mark.
+
+    It raises Error TOO_LARGE when too much has arrived, and this function does so if Content-Length exceeds the bound.
+    """
+    for name, value in scope["headers"]:
+        if name == b"content-length" and (content_length(value) or 0) > max_bytes:
+            raise _too_large(max_bytes)
+    received = 0
+
+    async def receive_within_bound() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > max_bytes:
+            raise _too_large(max_bytes)
+        return message
+
+    return _without_mark(receive_within_bound)
 
 
 async def read_body(receive: Receive) -> bytes | None:
@@ -111,16 +133,6 @@ def _without_mark(receive: Receive) -> Receive:
         return message
 
     return receive_without_mark
-
-
-def replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that returns the body that was read, and then later messages."""
-    unread = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive_again() -> Message:
-        return unread.pop() if unread else await receive()
-
-    return receive_again
 
 
 def _too_large(bound: int) -> Error:

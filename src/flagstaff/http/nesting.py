@@ -8,9 +8,6 @@ milliseconds. The bodies of evaluations, which may not take one, have a bound of
 from collections.abc import Generator, Iterator
 from itertools import accumulate
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from flagstaff.concurrency.pacing import pause
 from flagstaff.http.slices import steps
 from flagstaff.values.errors import invalid_field
 
@@ -39,9 +36,11 @@ MARKS_MAX = 8_192
 """Quotes, commas, colons, brackets and backslashes of an evaluation's body, also those in texts."""
 
 IS_LARGE = "is_large"
-"""The name in a request's state by which it says that decoding its body takes a millisecond or more."""
+"""The name in a request's state by which it says whether its body is large, once that is checked."""
 
-_LARGE_BYTES = 32 * 1024
+LARGE_BYTES = 32 * 1024
+"""Decoding a larger body takes a millisecond or more."""
+
 _MARKS = b'"\\,:[]{}'
 _BLOCK = 256
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # one level deeper or, as a signed byte, less deep
@@ -119,30 +118,3 @@ def _follow(marks: bytes, level: int) -> int:
             raise invalid_field("body", f"must not be nested more than {NESTING_MAX} levels deep")
         level += 2 * opened - len(block)
     return level
-
-
-class NestingBound:
-    """Refuses bodies that are nested too deeply, or have too many fields or lists, when their last part is read.
-
-    A large body is checked, decoded and validated in one step each, with a pause in between.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        parts: list[bytes] = []
-
-        async def receive_simple() -> Message:
-            message = await receive()
-            parts.append(message.get("body", b""))
-            if not message.get("more_body"):
-                body = b"".join(parts)
-                parts.clear()
-                require_simple(body)
-                if len(body) > _LARGE_BYTES:
-                    scope["state"][IS_LARGE] = True
-                    await pause()
-            return message
-
-        await self._app(scope, receive_simple, send)

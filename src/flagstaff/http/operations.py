@@ -1,11 +1,10 @@
-"""Operations of the management API and their facts, which are found once for each request.
+"""Operations of the management API and their facts, which their routes note in each request.
 
 `api/operations.py` has the decorators with which a route states them. Endpoints of other protocols only have a bound on
 bodies.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -34,7 +33,8 @@ READING = ("GET", "HEAD")
 """The methods that change nothing at a path without an operation."""
 ACCOUNT_ID = "account_id"
 """The name in a request's state by which it says whose account it is made with, once that is known."""
-_STATE = "operation"
+OPERATION = "operation"
+"""The name in a request's state of the operation that it is for, once its route is found."""
 
 
 class Caller(Enum):
@@ -106,57 +106,9 @@ def _fits(template: str, path: str) -> bool:
     return value not in {"", path} and "/" not in value
 
 
-@dataclass(slots=True)
-class _Node:
-    """The continuations of a part of a path: by its next segment, or any segment where the path has a parameter."""
-
-    named: "dict[str, _Node]" = field(default_factory=dict)
-    any: "_Node | None" = None
-    operations: dict[str, Operation] = field(default_factory=dict)
-
-
-class Operations:
-    """Finds operations by method and path."""
-
-    def __init__(
-        self, operations: Iterable[tuple[str, str, Operation]] = (), endpoints: Iterable[Endpoint] = ()
-    ) -> None:
-        """`operations` are methods, templates of paths, and facts; of `endpoints`, longer ones come first."""
-        self._endpoints = tuple(endpoints)
-        self._root = _Node()
-        for method, template, operation in operations:
-            node = self._root
-            for segment in template.split("/"):
-                if segment.startswith("{"):
-                    node.any = node.any or _Node()
-                    node = node.any
-                else:
-                    node = node.named.setdefault(segment, _Node())
-            node.operations[method] = operation
-
-    def find(self, method: str, path: str) -> Operation | None:
-        """The operation at a path; None if there is none. It takes a look-up for each segment.
-
-        It must be the one that the framework finds: what is not found here has no bound of its own, and passes fewer
-        checks. The framework ignores a line feed at the end of a path.
-        """
-        found = _find(self._root, path[:-1].split("/"), 0, method) if path.endswith("\n") else None
-        return found or _find(self._root, path.split("/"), 0, method)
-
-    def identify(self, scope: Scope) -> int:
-        """Note in a request which operation it is for, and return the bound of its body in bytes."""
-        path = scope["path"]
-        for endpoint in self._endpoints:
-            if path.startswith(endpoint.start):
-                return endpoint.body_max_bytes
-        operation = self.find(scope["method"], path)
-        scope["state"][_STATE] = operation
-        return SMALL_BODY if operation is None else operation.body_max_bytes
-
-
 def operation_of(scope: Scope) -> Operation | None:
     """The operation that a request is for; None if there is none at its path."""
-    operation: Operation | None = scope.get("state", {}).get(_STATE)
+    operation: Operation | None = scope.get("state", {}).get(OPERATION)
     return operation
 
 
@@ -164,14 +116,3 @@ def only_reads(scope: Scope) -> bool:
     """Return whether a request changes nothing."""
     operation = operation_of(scope)
     return scope["method"] in READING if operation is None else operation.reads
-
-
-def _find(node: _Node, segments: list[str], place: int, method: str) -> Operation | None:
-    if place == len(segments):
-        return node.operations.get("GET" if method == "HEAD" else method)
-    segment = segments[place]
-    named = node.named.get(segment)
-    found = None if named is None else _find(named, segments, place + 1, method)
-    if found is None and node.any is not None and segment:
-        found = _find(node.any, segments, place + 1, method)
-    return found

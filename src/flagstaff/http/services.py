@@ -23,6 +23,10 @@ class Services:
         self._services = {type(service): service for service in services}
         self._ground = ground
 
+    def add(self, service: object) -> None:
+        """Offer one more service."""
+        self._services[type(service)] = service
+
     def __getitem__(self, kind: type[T]) -> T:
         """Return the service of a class; raises TypeError if it was not given and needs more than `ground` has."""
         if kind not in self._services:

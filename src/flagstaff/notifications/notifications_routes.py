@@ -8,7 +8,7 @@ from fastapi import Depends, Query
 from pydantic import Field, StrictBool
 from starlette.responses import RedirectResponse, Response
 
-from flagstaff.api.admitted_routes import AdmittedRoute, admission
+from flagstaff.api.admission import admission
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
@@ -25,7 +25,7 @@ from flagstaff.notifications.notifications_service import NotificationSettings
 from flagstaff.notifications.unsubscribing import UNSUBSCRIBE_PAGE, UNSUBSCRIBE_PATH
 from flagstaff.permissions.permissions import Permission
 
-router = Router(tags=["Notifications"], route_class=AdmittedRoute)
+router = Router(tags=["Notifications"])
 _OF_PROJECT = "/api/projects/{project_id}/notifications"
 
 Service = Annotated[NotificationSettings, Depends(service(NotificationSettings))]

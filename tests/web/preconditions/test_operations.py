@@ -12,7 +12,6 @@ import pytest
 from flagstaff.api.operations import list_operations
 from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.http.operations import Operations
 from tests.support.administration import account_path
 from tests.support.api import Caller, Json, field_errors
 from tests.support.description import described
@@ -88,9 +87,8 @@ def management() -> list[Operation]:
 
 def writing() -> list[Operation]:
     """Return the operations that write."""
-    found = Operations(list_operations(create_api().routes))
-    facts = [(found.find(method.upper(), path), (method, path, operation)) for method, path, operation in management()]
-    return [operation for fact, operation in facts if fact is not None and not fact.reads]
+    facts = {(method, path): operation for method, path, operation in list_operations(create_api().routes)}
+    return [each for each in management() if not facts[each[0].upper(), each[1]].reads]
 
 
 def changes_one(operation: Operation) -> bool:

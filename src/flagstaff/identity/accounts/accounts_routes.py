@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
-from flagstaff.api.admitted_routes import AdmittedRoute, admission
+from flagstaff.api.admission import admission
 from flagstaff.api.auth import CurrentToken
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
@@ -31,7 +31,7 @@ from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.values.errors import Code, Error
 
-router = Router(tags=["Accounts"], route_class=AdmittedRoute)
+router = Router(tags=["Accounts"])
 
 _RESET_REQUESTED = "If the account exists, a reset link has been sent."
 _RESET_DONE = "Password reset successful"

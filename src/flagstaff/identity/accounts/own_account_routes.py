@@ -6,7 +6,6 @@ from fastapi import Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from flagstaff.api.admitted_routes import AdmittedRoute
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
@@ -28,7 +27,7 @@ from flagstaff.identity.accounts.request_clients import remember_client
 from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.values.moments import format_moment
 
-router = Router(prefix="/api/me", tags=["Accounts"], route_class=AdmittedRoute)
+router = Router(prefix="/api/me", tags=["Accounts"])
 
 
 class PasswordChange(Body):

@@ -6,7 +6,7 @@ from fastapi import Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from flagstaff.api.admitted_routes import AdmittedRoute, admission
+from flagstaff.api.admission import admission
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import writes
@@ -28,7 +28,7 @@ from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.values.moments import format_moment
 
-router = Router(tags=["Two factors"], route_class=AdmittedRoute)
+router = Router(tags=["Two factors"])
 
 _PASSKEYS = "/api/me/two-factor/passkeys"
 

@@ -6,7 +6,7 @@ from fastapi import Depends, Request
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
-from flagstaff.api.admitted_routes import AdmittedRoute, admission
+from flagstaff.api.admission import admission
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
@@ -34,7 +34,7 @@ from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
 
-router = Router(tags=["Two factors"], route_class=AdmittedRoute)
+router = Router(tags=["Two factors"])
 
 _TWO_FACTOR = "/api/me/two-factor"
 

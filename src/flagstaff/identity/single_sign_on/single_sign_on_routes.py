@@ -6,7 +6,7 @@ from fastapi import Depends, Request
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
-from flagstaff.api.admitted_routes import AdmittedRoute, admission
+from flagstaff.api.admission import admission
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Text
@@ -21,7 +21,7 @@ from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.single_sign_on.identities import check_return_to
 from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 
-router = Router(prefix="/auth/sso", tags=["Single sign-on"], route_class=AdmittedRoute)
+router = Router(prefix="/auth/sso", tags=["Single sign-on"])
 
 ReturnTo = Annotated[
     str,

@@ -6,7 +6,7 @@ from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response
 
-from flagstaff.api.admitted_routes import AdmittedRoute, admission
+from flagstaff.api.admission import admission
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Uuid
@@ -19,7 +19,7 @@ from flagstaff.projects.members.invitations_routes import Acceptance
 from flagstaff.projects.members.invitations_service import Invitations
 from flagstaff.values.moments import format_moment
 
-router = Router(tags=["Invitations"], route_class=AdmittedRoute)
+router = Router(tags=["Invitations"])
 
 Service = Annotated[Invitations, Depends(service(Invitations))]
 
