@@ -53,7 +53,7 @@ class PackageBuildHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build before the build backend collects the files."""
         # `make release` compiles for other machines, or not at all for "any".
-        platform = os.environ.get("FLAGSTAFF_WHEEL_PLATFORM") or re.sub("[-.]", "_", sysconfig.get_platform())
+        platform = os.environ.get("WHEEL_PLATFORM") or re.sub("[-.]", "_", sysconfig.get_platform())
         is_compiled = platform != "any" and compile_loops()
         if version == "editable":
             if not is_compiled:

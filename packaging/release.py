@@ -62,7 +62,7 @@ def _build(folder: Path) -> str:
     subprocess.run(["git", "clone", "--quiet", ROOT, checkout], check=True)
     _hatch("sdist", checkout, folder)
     for platform, compiler in COMPILERS.items():
-        _hatch("wheel", checkout, folder, FLAGSTAFF_WHEEL_PLATFORM=platform, CC=compiler)
+        _hatch("wheel", checkout, folder, WHEEL_PLATFORM=platform, CC=compiler)
     missing = [each for each in COMPILERS if not list(folder.glob(f"*-{each}.whl"))]
     if missing:
         sys.exit(f"No wheel was made for {', '.join(missing)}; see the compiler's message above.")
