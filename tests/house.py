@@ -111,12 +111,11 @@ class PureContract(Contract):
     """The values of resources, such as `flags` beside `flags_store`, and other pure modules do not reach libraries."""
 
     also = fields.ListField(subfield=fields.StringField())
-    but = fields.ListField(subfield=fields.StringField())
     libraries = fields.ListField(subfield=fields.StringField())
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: ARG002
         modules = {module.removeprefix(ROOT) for module in graph.modules}
-        pure = {each for each in modules if any(f"{each}{suffix}" in modules for suffix in SUFFIXES)} - {*self.but}
+        pure = {each for each in modules if any(f"{each}{suffix}" in modules for suffix in SUFFIXES)}
         pure |= {each for each in modules if any(f"{each}.".startswith(f"{place}.") for place in self.also)}
         wrong = [
             f"{module} reaches {library}"

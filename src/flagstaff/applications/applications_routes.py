@@ -14,13 +14,13 @@ from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Since, Until
 from flagstaff.applications.applications_service import ApplicationReports, Reported, ReportedFlag
 from flagstaff.flags.flag_path_schemas import FlagIds
+from flagstaff.history.applications import Connection
 from flagstaff.history.history_routes import ENVIRONMENT
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
-from flagstaff.serving.applications import Connection
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix=ENVIRONMENT, tags=["Applications"])

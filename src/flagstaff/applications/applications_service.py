@@ -15,6 +15,7 @@ from flagstaff.database.database import Database
 from flagstaff.database.revisions_store import find_revision
 from flagstaff.flags import flags_store
 from flagstaff.flags.access import FlagPath, open_flag
+from flagstaff.history.applications import Client, Connection, FlagCounts, Report
 from flagstaff.history.store import connections, reported_counts, reports, request_metrics
 from flagstaff.history.store.reported_counts import ASKED, NO, VARIANT, YES, CountKey, ReportedCount, hour_start
 from flagstaff.history.store.reports import CountsBound
@@ -22,7 +23,6 @@ from flagstaff.metrics.request_metrics import KEPT
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_environment
-from flagstaff.serving.applications import Client, Connection, FlagCounts, Report
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.keys import is_flag_key
 from flagstaff.values.lists import parts_of

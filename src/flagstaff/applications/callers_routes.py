@@ -12,13 +12,13 @@ from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Since, Uuid
 from flagstaff.applications.callers_service import Callers
+from flagstaff.history.callers import CallerUse, SdkProtocol
 from flagstaff.history.history_routes import ENVIRONMENT
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response
 from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
-from flagstaff.serving.callers import CallerUse, SdkProtocol
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix=f"{ENVIRONMENT}/callers", tags=["Applications"])

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database
+from flagstaff.history.callers import CallerUse
 from flagstaff.history.store import callers
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_environment
 from flagstaff.serving.caller_counts import CallerCounts
-from flagstaff.serving.callers import CallerUse
 from flagstaff.values.errors import Error
 
 WRITE_SECONDS = 5.0

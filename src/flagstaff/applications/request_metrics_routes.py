@@ -12,6 +12,7 @@ from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Since, Until, at_most
 from flagstaff.applications.request_metrics_service import LINES_MAX, ChartRequest, RequestMetrics
+from flagstaff.history.applications import TEXT_MAX_LENGTH
 from flagstaff.history.history_routes import ENVIRONMENT
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
@@ -19,7 +20,6 @@ from flagstaff.http.responses import json_array_response, json_response
 from flagstaff.http.services import service
 from flagstaff.metrics.request_metrics import LABELS_MAX, Measure, MeasureName
 from flagstaff.permissions.permissions import Permission
-from flagstaff.serving.applications import TEXT_MAX_LENGTH
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix=ENVIRONMENT, tags=["Metrics"])

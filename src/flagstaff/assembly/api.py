@@ -24,7 +24,7 @@ from flagstaff.cluster import instances_routes
 from flagstaff.comments import comments_routes
 from flagstaff.concurrency.shared_answers import Shared
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.copying import comparisons_routes, copies_routes, restores_routes
+from flagstaff.copying import comparisons_routes, copies_routes, new_environments_routes, restores_routes
 from flagstaff.flags import bulk_actions_routes, condition_work_routes, flags_routes, project_flags_routes
 from flagstaff.flags.targeting import rules_routes, segments_routes
 from flagstaff.history import (
@@ -101,6 +101,7 @@ def create_api() -> FastAPI:
         members_routes,
         invitations_routes,
         invitation_links_routes,
+        new_environments_routes,
         environments_routes,
         events_routes,
         segments_routes,

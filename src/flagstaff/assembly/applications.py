@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 
 from flagstaff.applications.applications_service import ApplicationReports
 from flagstaff.applications.callers_service import WRITE_SECONDS, Callers
-from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.applications.local_flags_service import LocalFlagsSource
-from flagstaff.applications.reports_collector import Applications, Noted
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.history.store.reports import CountsBound
 from flagstaff.http.limits import Limits
 from flagstaff.serving.caller_counts import CallerCounts
+from flagstaff.serving.local_flags import LocalFlagsCache
+from flagstaff.serving.reports_collector import Applications, Noted
 
 _PURGE_SECONDS = 600.0
 

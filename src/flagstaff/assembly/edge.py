@@ -11,6 +11,7 @@ from flagstaff.assembly.applications import LocalApplications
 from flagstaff.assembly.foundation import Foundation
 from flagstaff.assembly.serving import ServedState
 from flagstaff.cluster.lease import Lease
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.history.recorder import EvaluationRecorder
 from flagstaff.http.common_headers import CommonHeaders, security_headers
 from flagstaff.http.connections.acceptor import Acceptor
@@ -26,7 +27,6 @@ from flagstaff.http.services import Services
 from flagstaff.http.traced import Traced
 from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.serving.access import KeyAccess
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.evaluate import Evaluate
 from flagstaff.serving.evaluate_route import EvaluateRoute

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.assembly.applications import LocalApplications
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.database.revisions_service import load_revisions
@@ -14,6 +13,7 @@ from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.idle_projects import SWEEPS, IdleProjects
 from flagstaff.serving.known_sdk_keys import SdkKeys
+from flagstaff.serving.local_flags import LocalFlagsCache
 from flagstaff.serving.streams import Streams
 from flagstaff.snapshots.snapshots_service import SnapshotSource
 

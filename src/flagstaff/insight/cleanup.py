@@ -1,12 +1,13 @@
 """Flags that may be removed from an environment and from the code that asks for them, and the evidence for it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
 from flagstaff.flags.project_flags import FlagInBrief
+from flagstaff.history.tallies import Tally
 
 
 class Reason(StrEnum):
@@ -31,28 +32,6 @@ class FlagToClean:
     keep: bool
     created_at: datetime
     updated_at: datetime
-
-
-@dataclass(slots=True)
-class Tally:
-    """The number of times that a flag was on and off, in the history and in reports, and of each variant."""
-
-    on: int = 0
-    off: int = 0
-    reported: int = 0
-    variants: dict[str, int] = field(default_factory=dict)
-
-    def add_variant(self, key: str, times: int) -> None:
-        """Count some answers with a variant."""
-        self.variants[key] = self.variants.get(key, 0) + times
-
-    @property
-    def only_variant(self) -> str | None:
-        """The variant that everyone got, if it is one and the flag was never off."""
-        if self.off or len(self.variants) != 1:
-            return None
-        ((key, times),) = self.variants.items()
-        return key if times == self.on else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from flagstaff.flags.prerequisites import users_of
 from flagstaff.flags.project_flags_store import list_in_brief
 from flagstaff.flags.references import list_needs
 from flagstaff.history.store import batches, totals
-from flagstaff.insight.cleanup import Candidate, CleanupFilter, FlagToClean, Tally, reasons_for
+from flagstaff.history.tallies import Tally
+from flagstaff.insight.cleanup import Candidate, CleanupFilter, FlagToClean, reasons_for
 from flagstaff.insight.cleanup_store import find_last_changes, list_old_flags
 from flagstaff.permissions.permissions import Permission, may, require
 from flagstaff.projects import environments_store

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 import msgspec
 from fastapi import Depends
-from pydantic import Field, model_validator
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -18,7 +18,6 @@ from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import (
     Body,
-    EnvironmentKey,
     Name,
     RetentionDays,
     Text,
@@ -28,7 +27,6 @@ from flagstaff.api.schemas import (
     distinct,
     optional,
 )
-from flagstaff.copying.clones_service import Clones
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY
 from flagstaff.http.problems import problems
@@ -49,28 +47,6 @@ class EnvironmentOut(EnvironmentItem, TaggedOut):
     """An environment."""
 
     project_id: Uuid
-
-
-class NewEnvironment(Body):
-    """A new environment. Its key cannot be changed later."""
-
-    name: Name
-    key: EnvironmentKey
-    copy_from: GivenId | None = Field(
-        default=None,
-        description="The id of an environment from which flags are copied with their rules, at most 5,000 together. "
-        "Archived flags are left out.",
-    )
-    critical: bool | None = Field(
-        default=None, description="Whether the dashboard warns before changes; by default by the key."
-    )
-    all_off: bool = Field(default=False, description="Whether the copied flags are off.")
-
-    @model_validator(mode="after")
-    def _check_all_off(self) -> Self:
-        if self.all_off and self.copy_from is None:
-            raise ValueError("all_off needs copy_from: a new environment has no flags")
-        return self
 
 
 class EnvironmentUpdate(Update):
@@ -108,7 +84,8 @@ class EnvironmentOrderOut(TaggedOut):
     environment_ids: list[Uuid]
 
 
-def _view(environment: Environment) -> dict[str, Any]:
+def view_environment(environment: Environment) -> dict[str, Any]:
+    """An environment as responses have it."""
     return {**view_item(environment), "project_id": environment.project_id}
 
 
@@ -121,41 +98,8 @@ _listing = Listing(view_item, lambda each: (each.position, each.created_at, each
 
 
 Service = Annotated[Environments, Depends(service(Environments))]
-IfMatch = Annotated[Precondition[Environment], Depends(if_match("environment", _view))]
+IfMatch = Annotated[Precondition[Environment], Depends(if_match("environment", view_environment))]
 IfOrderMatches = Annotated[Precondition[Sequence[Environment]], Depends(if_match("order", _order_view))]
-CloneService = Annotated[Clones, Depends(service(Clones))]
-
-
-@router.post(
-    "",
-    status_code=201,
-    response_model=EnvironmentOut,
-    responses=problems(400, 401, 404, 409, 413, 503),
-)
-@writes(Permission.ENVIRONMENTS_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=True)
-async def create_environment(
-    project_id: Id, body: NewEnvironment, actor: CurrentActor, environments: Service, clones: CloneService
-) -> Response:
-    """Create an environment, without flags or with those of another one.
-
-    To copy flags, this also needs `flags:read` in the other environment, and `flags:write` and `rules:write` in the new
-    one.
-    """
-    if body.copy_from is None:
-        created = await environments.create_environment(
-            actor, project_id, name=body.name, key=body.key, critical=body.critical
-        )
-    else:
-        created = await clones.clone_environment(
-            actor,
-            project_id,
-            body.copy_from,
-            name=body.name,
-            key=body.key,
-            critical=body.critical,
-            all_off=body.all_off,
-        )
-    return tagged_response(_view(created), 201)
 
 
 @router.get(
@@ -194,7 +138,7 @@ async def order_environments(
 @reads(Permission.PROJECT_READ)
 async def get_environment(project_id: Id, env_id: Id, actor: CurrentActor, environments: Service) -> Response:
     """One environment."""
-    return tagged_response(_view(await environments.get_environment(actor, project_id, env_id)))
+    return tagged_response(view_environment(await environments.get_environment(actor, project_id, env_id)))
 
 
 @router.put(
@@ -216,7 +160,7 @@ async def update_environment(
     Its key does not change.
     """
     return tagged_response(
-        _view(await environments.update_environment(actor, project_id, env_id, precondition, **body.given()))
+        view_environment(await environments.update_environment(actor, project_id, env_id, precondition, **body.given()))
     )
 
 

@@ -16,6 +16,7 @@ from flagstaff.api.schemas import (
     optional,
 )
 from flagstaff.flags.bulk_actions import FLAGS_MAX
+from flagstaff.history.applications import TEXT_MAX_LENGTH
 from flagstaff.metrics.request_metrics import LABELS_MAX, Measure, MeasureName
 from flagstaff.releases.plans import (
     FALSE_ALARM_RATE,
@@ -32,7 +33,6 @@ from flagstaff.releases.plans import (
     WhenLate,
 )
 from flagstaff.releases.steps_schemas import Changes, StepBody
-from flagstaff.serving.applications import TEXT_MAX_LENGTH
 
 ActionName = Literal["turn_off", "pause", "notify"]
 CountsName = Literal["all", "server_keys"]

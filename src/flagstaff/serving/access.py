@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Collection, Hashable
 from starlette.types import Scope
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.errors import UnauthenticatedError
 from flagstaff.http.limits import Limits, admit, admit_spread
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.caller_counts import CallerCounts
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.serving.page_origins import Headers, require_allowed
 from flagstaff.serving.refetches import Refetches

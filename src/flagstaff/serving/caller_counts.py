@@ -13,7 +13,7 @@ from uuid import UUID
 
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.serving.callers import Caller, SdkProtocol, network_of, read_user_agent
+from flagstaff.history.callers import Caller, SdkProtocol, network_of, read_user_agent
 from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.values.errors import Code, Error
 

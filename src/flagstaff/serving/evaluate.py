@@ -11,12 +11,12 @@ import msgspec
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.fragments import render_decision
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.errors import UnauthenticatedError
 from flagstaff.http.limits import admit
 from flagstaff.http.nesting import NESTING_MAX, require_plain
 from flagstaff.http.operations import CONTEXT_BODY, Endpoint
 from flagstaff.limits.limiter import SlidingWindow
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.context import (
     IDENTIFIER_MAX_LENGTH,
     NOBODY,

@@ -3,12 +3,12 @@
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.limits import Limits
 from flagstaff.http.revisions import revision_header
 from flagstaff.serving.caller_counts import CallerCounts, environment_of_refused
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import send_json
 from flagstaff.serving.evaluate import PATH, Evaluate, sdk_key_in
 from flagstaff.serving.known_sdk_keys import Access

@@ -12,9 +12,9 @@ from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes, Translation
 from flagstaff.evaluation.subset import decide_flag, find_flag
 from flagstaff.evaluation.targets import CURRENT_TIME
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.history.recorder import EvaluationRecorder
 from flagstaff.serving.attributes import are_small, encode_attributes, read_others
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.context import NONE_GIVEN, Context, given_attributes, read_attributes
 from flagstaff.serving.flat_contexts import GivenContext
 from flagstaff.settings import HistoryAttributes

@@ -13,11 +13,11 @@ from uuid import UUID
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.concurrency.pacing import pause
+from flagstaff.history.applications import Client
+from flagstaff.history.callers import Caller
 from flagstaff.http.connections.protocol import TRANSPORT
 from flagstaff.http.responses import IS_STREAM
 from flagstaff.projects.sdk_keys import KeyInForce
-from flagstaff.serving.applications import Client
-from flagstaff.serving.callers import Caller
 from flagstaff.serving.page_origins import may_use
 from flagstaff.values.errors import Error
 

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from flagstaff.concurrency.pacing import Share, Turns
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError, UnauthenticatedError
 from flagstaff.http.limits import Limits, admit, admit_many
@@ -19,7 +20,6 @@ from flagstaff.http.operations import EVENTS_BODY, Endpoint
 from flagstaff.http.revisions import revision_header
 from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.serving.caller_counts import CallerCounts
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.checked_events import CheckedEvents, Event, sticky_attributes
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.serving.entity_tags import send_accepted

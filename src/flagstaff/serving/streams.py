@@ -18,8 +18,8 @@ import structlog
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
-from flagstaff.serving.applications import Client
-from flagstaff.serving.callers import Caller
+from flagstaff.history.applications import Client
+from flagstaff.history.callers import Caller
 from flagstaff.serving.event_stream import COMMENT, Stream, chunk
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error, unavailable

@@ -5,15 +5,15 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from flagstaff.applications.reports_collector import (
+from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.history.applications import TEXT_MAX_LENGTH, Client, FlagCounts, Report, claimed
+from flagstaff.serving.reports_collector import (
     CONNECTIONS_MAX,
     MISSING_MAX,
     WAITING_COUNTS_MAX,
     Applications,
     Noted,
 )
-from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.serving.applications import TEXT_MAX_LENGTH, Client, FlagCounts, Report, claimed
 from flagstaff.values.errors import Error, unavailable
 from tests.support.clock import Clock
 

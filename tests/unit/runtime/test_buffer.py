@@ -9,9 +9,9 @@ import pytest
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.history.buffer import BATCH_GROUPS, Buffer
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.projects.record_origins import Origin, Origins
 from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
-from flagstaff.serving.callers import SdkProtocol
 from tests.support.builders import make_environment
 
 

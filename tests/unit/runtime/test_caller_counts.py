@@ -7,8 +7,8 @@ import pytest
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
+from flagstaff.history.callers import Caller, SdkProtocol, network_of, read_user_agent
 from flagstaff.serving.caller_counts import CallerCounts, Tally
-from flagstaff.serving.callers import Caller, SdkProtocol, network_of, read_user_agent
 from tests.support.builders import make_environment
 
 ENVIRONMENT, KEY = uuid4(), uuid4()

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.applications.local_flags import REMEMBERED, LocalFlagsCache
 from flagstaff.concurrency.pacing import finish
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
@@ -19,6 +18,7 @@ from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.unleash.events import hydrating, telling
 from flagstaff.evaluation.unleash.local_flags import LocalFlags, revision_in
 from flagstaff.evaluation.unleash.past import MAX_CHANGES, MAX_STEPS, Past
+from flagstaff.serving.local_flags import REMEMBERED, LocalFlagsCache
 from flagstaff.serving.streams import EVENT_MAX_BYTES, Reconnect
 from flagstaff.serving.unleash.streaming import Features
 from flagstaff.values.errors import Code, Error, unavailable

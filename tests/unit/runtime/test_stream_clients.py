@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.serving.applications import Client
+from flagstaff.history.applications import Client
 from flagstaff.serving.unleash import stream_clients
 from flagstaff.serving.unleash.stream_clients import Missed, StreamClients
 from tests.support.limits import NO_LIMITS

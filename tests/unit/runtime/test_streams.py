@@ -15,8 +15,8 @@ import uvloop
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
+from flagstaff.history.applications import Client as ClientName
 from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
-from flagstaff.serving.applications import Client as ClientName
 from flagstaff.serving.event_stream import UNREAD_MAX_BYTES, Stream
 from flagstaff.serving.streams import TURNS, Reconnect, Streams, Topic
 from flagstaff.values.errors import Error, unavailable

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.serving.applications import Client, FlagCounts, Report
+from flagstaff.history.applications import Client, FlagCounts, Report
 from tests.support.api import Json
 from tests.support.clock import Clock
 

@@ -7,7 +7,7 @@ import pytest
 
 from flagstaff.applications import applications_service
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.serving.applications import FlagCounts
+from flagstaff.history.applications import FlagCounts
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD, log_in

@@ -8,9 +8,9 @@ import pytest
 
 from flagstaff.applications.callers_service import KEPT
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.history.callers import Caller as Asking
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.history.store.callers import CALLERS_MAX, CALLERS_OF_KEY_MAX, list_called_environments
-from flagstaff.serving.callers import Caller as Asking
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, environment_path, field_errors
 from tests.support.clock import Clock

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.serving.applications import FlagCounts
+from flagstaff.history.applications import FlagCounts
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.clock import Clock
 from tests.support.holds import watch_holds

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from flagstaff.applications.applications_service import COUNTS_AT_ONCE
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.serving.applications import FlagCounts
+from flagstaff.history.applications import FlagCounts
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.clock import Clock
 from tests.web.applications.conftest import make_report

@@ -11,8 +11,8 @@ import pytest
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.history.applications import FlagCounts
 from flagstaff.history.retention import HistoryRetention
-from flagstaff.serving.applications import FlagCounts
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, store_all
 from tests.support.clock import Clock

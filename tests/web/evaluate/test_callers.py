@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.serving.callers import Caller as Asking
+from flagstaff.history.callers import Caller as Asking
 from tests.support.api import Caller, Json
 from tests.support.connections import BODY, Connection, Listener, request
 from tests.support.sdk_keys import create_key

@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import replace
 from uuid import UUID
 
-from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
+from flagstaff.serving.local_flags import LocalFlagsCache
 from flagstaff.serving.streams import Reconnect
 from flagstaff.serving.unleash.streaming import Features
 from tests.support.builders import make_environment

@@ -187,7 +187,7 @@ async def test_with_the_setting_clients_that_cannot_be_moved_are_not(
         await fetch(unleash_sdk=NODE, unleash_connection_id=""),
         await fetch(unleash_sdk=NODE, unleash_connection_id="", unleash_instanceid=""),
     ]
-    monkeypatch.setattr("flagstaff.applications.reports_collector.CONNECTIONS_MAX", 2)
+    monkeypatch.setattr("flagstaff.serving.reports_collector.CONNECTIONS_MAX", 2)
     unmoved.append(await fetch(unleash_sdk=NODE, unleash_connection_id="one too many"))
     assert ["fetch-mode" in each.headers for each in unmoved] == [False] * 4
     assert all("etag" in each.headers for each in unmoved)

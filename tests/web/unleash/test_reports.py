@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from flagstaff.applications.reports_collector import WAITING_COUNTS_MAX
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.serving.applications import Client, FlagCounts, Report
+from flagstaff.history.applications import Client, FlagCounts, Report
+from flagstaff.serving.reports_collector import WAITING_COUNTS_MAX
 from flagstaff.serving.unleash.reports import MAX_COUNTS
 from tests.support.api import Caller, Json, environment_path
 from tests.support.holds import ask, watch_holds

@@ -17,8 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.concurrency.pacing import collect, pause
 from flagstaff.database import dialect, tables
 from flagstaff.database.tables import microseconds
+from flagstaff.history.callers import OTHERS, Caller, CallerUse, SdkProtocol
 from flagstaff.history.store.reported_counts import hour_of
-from flagstaff.serving.callers import OTHERS, Caller, CallerUse, SdkProtocol
 from flagstaff.values.lists import parts_of
 
 CALLERS_MAX = 1_000

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, tables
-from flagstaff.serving.applications import Client, Connection
+from flagstaff.history.applications import Client, Connection
 
 _columns = tables.connections.c
 _key = (_columns.environment_id, _columns.application, _columns.identity)

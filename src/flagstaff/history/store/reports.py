@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database import dialect, tables
+from flagstaff.history.applications import Report
 from flagstaff.history.store.reported_counts import (
     NO,
     VARIANT,
@@ -23,7 +24,6 @@ from flagstaff.history.store.reported_counts import (
 )
 from flagstaff.history.store.request_metrics import add_measured
 from flagstaff.metrics.request_metrics import Measured
-from flagstaff.serving.applications import Report
 
 WINDOWS_REMEMBERED = timedelta(days=2)
 _FULL_KEPT = 8  # hours of environments, with some megabytes each

@@ -21,7 +21,7 @@ from flagstaff.history.store.reported_counts import NO, YES, hour_of
 from flagstaff.history.store.reported_counts import VARIANT as REPORTED_VARIANT
 from flagstaff.history.store.summaries import VARIANT, Kind, kinds_in, read_block
 from flagstaff.history.store.sums import pending_rows
-from flagstaff.insight.cleanup import Tally
+from flagstaff.history.tallies import Tally
 from flagstaff.values.lists import parts_of
 
 KEYS_AT_ONCE = 100

@@ -5,10 +5,10 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.errors import Problem
 from flagstaff.http.operations import EVENTS_BODY
 from flagstaff.serving.access import KeyAccess
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import Header, Headers
 from flagstaff.serving.evaluate import ENDPOINT, PATH, Evaluate, sdk_key_in
 from flagstaff.serving.events import PATH as EVENTS_PATH

@@ -16,6 +16,7 @@ import httptools
 from uvicorn.server import ServerState
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.history.callers import read_user_agent
 from flagstaff.http.bodies import BYTE_ORDER_MARK
 from flagstaff.http.common_headers import NOT_STORED, Header
 from flagstaff.http.connections.protocol import BoundedProtocol, Phase
@@ -28,7 +29,6 @@ from flagstaff.http.middleware import RequestIds
 from flagstaff.http.responses import raw_response
 from flagstaff.http.revisions import revision_header
 from flagstaff.serving.caller_counts import CallerCounts, Tally, caller_of, environment_of_refused
-from flagstaff.serving.callers import read_user_agent
 from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.entity_tags import tag_header
 from flagstaff.serving.fast_path.endpoints import FastEndpoint

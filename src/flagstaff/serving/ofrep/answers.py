@@ -7,9 +7,9 @@ from starlette.types import Scope
 from flagstaff.evaluation.dialects import Rendered
 from flagstaff.evaluation.ofrep_dialect import OFREP, write_alone
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Translation
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.access import KeyAccess, not_valid, open_access
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import Header, Headers, has_answer
 from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys

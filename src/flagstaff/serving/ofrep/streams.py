@@ -18,9 +18,9 @@ from urllib.parse import parse_qs
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.errors import MethodNotAllowedError, UnauthenticatedError
 from flagstaff.serving.access import CHALLENGE, KeyAccess
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.event_stream import COMMENT, Stream, event, send_events, serve_stream
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
 from flagstaff.serving.ofrep.errors import STREAMS_PATH

@@ -10,21 +10,21 @@ from urllib.parse import parse_qs
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from flagstaff.applications.local_flags import LocalFlagsCache
-from flagstaff.applications.reports_collector import Applications
 from flagstaff.concurrency.pacing import in_pieces, pause
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.history.applications import Client, Report
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.bodies import LargeBodies, read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.nesting import require_shallow
 from flagstaff.http.operations import CONTEXT_BODY, REPORT_BODY, Endpoint
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.access import SERVER_ONLY, KeyAccess
-from flagstaff.serving.applications import Client, Report
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.serving.entity_tags import has_answer, send_chunks, send_json, send_unchanged, tag_header
 from flagstaff.serving.known_sdk_keys import Access
+from flagstaff.serving.local_flags import LocalFlagsCache
+from flagstaff.serving.reports_collector import Applications
 from flagstaff.serving.unleash import reports
 from flagstaff.serving.unleash.errors import credential_in
 from flagstaff.serving.unleash.streaming import DELTA, STREAMING

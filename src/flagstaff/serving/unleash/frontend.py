@@ -12,11 +12,11 @@ from starlette.types import Receive, Scope, Send
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.frontend_dialect import FRONTEND
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.bodies import LargeBodies, read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.operations import ATTRIBUTES_BODY, REPORT_BODY, Endpoint
 from flagstaff.serving.access import KeyAccess
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.client_names import ClientNames
 from flagstaff.serving.entity_tags import send_json, tag_header
 from flagstaff.serving.evaluations import Evaluations

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from flagstaff.history.applications import COUNT_MAX, claimed
 from flagstaff.http.slices import slices
 from flagstaff.metrics.request_metrics import (
     BUCKETS_MAX,
@@ -22,7 +23,6 @@ from flagstaff.metrics.request_metrics import (
     RequestKind,
     Sample,
 )
-from flagstaff.serving.applications import COUNT_MAX, claimed
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.values.errors import Error
 

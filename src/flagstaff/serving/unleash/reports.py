@@ -17,9 +17,9 @@ import msgspec
 from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.flags.variants import MAX_VARIANTS
+from flagstaff.history.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed, size_of
 from flagstaff.http.nesting import counting
 from flagstaff.http.slices import slices
-from flagstaff.serving.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed, size_of
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.serving.unleash.impact_metrics import reading_measured
 from flagstaff.values.errors import invalid_field

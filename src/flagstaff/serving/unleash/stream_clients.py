@@ -12,8 +12,8 @@ from uuid import UUID
 
 from starlette.types import Scope
 
+from flagstaff.history.applications import Client
 from flagstaff.http.limits import Limits, admit
-from flagstaff.serving.applications import Client
 
 REMEMBERED = 20_000
 """Of how many clients it is known what their streams were sent: of those whose streams ended last."""

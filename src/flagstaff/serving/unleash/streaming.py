@@ -11,17 +11,17 @@ from uuid import UUID
 
 from starlette.types import Receive, Scope, Send
 
-from flagstaff.applications.local_flags import LocalFlagsCache
-from flagstaff.applications.reports_collector import Applications
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.unleash.events import hydrating, telling
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
+from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.serving.access import SERVER_ONLY, KeyAccess, open_access
-from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import Headers, given_tags, send_chunks, send_unchanged, tag_header
 from flagstaff.serving.event_stream import Stream, event, event_frame, serve_stream
+from flagstaff.serving.local_flags import LocalFlagsCache
+from flagstaff.serving.reports_collector import Applications
 from flagstaff.serving.streams import EVENT_MAX_BYTES, Reconnect, Streams, Topic
 from flagstaff.serving.unleash.errors import credential_in
 from flagstaff.serving.unleash.reports import client_in

@@ -13,7 +13,7 @@ from uuid import UUID
 import structlog
 
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.serving.applications import Client, Connection, Report, claimed
+from flagstaff.history.applications import Client, Connection, Report, claimed
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable
 from flagstaff.values.keys import KEY_MAX_LENGTH
