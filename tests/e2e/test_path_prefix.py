@@ -97,6 +97,10 @@ async def test_a_person_works_below_the_prefix_and_never_leaves_it(visitor: Pers
     await expect(docs.get_by_text("/sdk/v1/evaluate", exact=True).first).to_be_visible()
     assert docs.url == f"{url}/docs"
     await docs.close()
+    await page.get_by_role("button", name="Account").click()
+    async with page.expect_popup() as opened:
+        await page.get_by_role("menuitem", name="Licenses").click()
+    await expect((await opened.value).get_by_text("SIL OPEN FONT LICENSE").first).to_be_visible()
     host = url.removesuffix(PATH_PREFIX)
     assert [each for each in requested if each.startswith(host) and not each.startswith(url)] == []
 

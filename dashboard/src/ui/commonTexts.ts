@@ -80,6 +80,7 @@ export const shell = {
   dark: "Dark",
   system: "System",
   apiDocs: "API reference",
+  licenses: "Licenses",
   sections: "Sections",
 };
 

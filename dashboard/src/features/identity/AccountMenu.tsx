@@ -55,6 +55,14 @@ export function AccountMenu() {
             {t.shell.apiDocs}
           </Menu.Item>
         )}
+        <Menu.Item
+          component="a"
+          href={`${serverAddress()}/third-party-notices.txt`}
+          target="_blank"
+          leftSection={<IconBook size={16} />}
+        >
+          {t.shell.licenses}
+        </Menu.Item>
         <MenuItemLink to="/account" leftSection={<IconLock size={16} />}>
           {t.accounts.heading}
         </MenuItemLink>
