@@ -7,10 +7,9 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from flagstaff.api.authentication import bearer_token
-from flagstaff.changes.changes import Actor
+from flagstaff.changes.changes import Actor, Authenticated
 from flagstaff.concurrency.pacing import pause
 from flagstaff.http.nesting import IS_LARGE
-from flagstaff.projects.access import Authenticated
 
 _scheme = HTTPBearer(
     bearerFormat="JWT",

@@ -11,7 +11,7 @@ from uuid import UUID
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.api.shown import may_see, showing_only_identity
-from flagstaff.changes.changes import Actor
+from flagstaff.changes.changes import Actor, Authenticated
 from flagstaff.concurrency.pacing import until
 from flagstaff.concurrency.slots import WRITE_WAIT_SECONDS, LongSlots, Slots
 from flagstaff.concurrency.supervisor import Supervisor
@@ -24,7 +24,6 @@ from flagstaff.identity.access_tokens import access_tokens as form
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens, read_access_token
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.limits.limiter import SlidingWindow
-from flagstaff.projects.access import Authenticated
 from flagstaff.values.errors import Code, Error
 
 # Our tokens have about 400. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.

@@ -21,10 +21,8 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from flagstaff.flags import flags, variants
 from flagstaff.http import response_models
 from flagstaff.http.response_models import ResponseModel, left_in, types_of
-from flagstaff.identity.accounts import accounts, emails
 from flagstaff.permissions.members import Role
 from flagstaff.values import keys, moments, text, zones
 
@@ -75,38 +73,6 @@ FlagKey = Annotated[
     AfterValidator(keys.check_flag_key),
     Field(json_schema_extra={"minLength": 1, "maxLength": keys.KEY_MAX_LENGTH, "pattern": keys.FLAG_KEY_PATTERN}),
 ]
-RolloutPercentage = Annotated[
-    int,
-    AfterValidator(flags.check_rollout_percentage),
-    Field(
-        json_schema_extra={"minimum": 0, "maximum": 100},
-        description="The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means "
-        "everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To "
-        "turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.",
-    ),
-]
-Priority = Annotated[
-    int,
-    AfterValidator(flags.check_priority),
-    Field(json_schema_extra={"minimum": flags.PRIORITY_MIN, "maximum": flags.PRIORITY_MAX}),
-]
-FallthroughName = Annotated[
-    Literal["rollout", "off"],
-    Field(
-        description="What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means "
-        "everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches."
-    ),
-]
-BucketingKey = Annotated[
-    str,
-    AfterValidator(flags.check_bucketing_key),
-    Field(json_schema_extra={"minLength": 1, "maxLength": text.NAME_MAX_LENGTH, "pattern": r"\S"}),
-]
-Stickiness = Annotated[
-    str,
-    AfterValidator(flags.check_stickiness),
-    Field(json_schema_extra={"minLength": 1, "maxLength": flags.ATTRIBUTE_MAX_LENGTH, "pattern": r"\S"}),
-]
 
 
 def at_most(items: int) -> BeforeValidator:
@@ -131,60 +97,6 @@ def distinct(one: str, *, may_be_empty: bool = False) -> AfterValidator:
         return given
 
     return AfterValidator(check)
-
-
-def _check_tags(given: list[str]) -> list[str]:
-    flags.check_tags(given)
-    return given
-
-
-Tag = Annotated[
-    str,
-    AfterValidator(flags.check_tag),
-    Field(json_schema_extra={"minLength": 1, "maxLength": flags.TAG_MAX_LENGTH, "pattern": r"\S"}),
-]
-Tags = Annotated[
-    list[Tag],
-    at_most(flags.TAGS_MAX),
-    AfterValidator(_check_tags),
-    Field(json_schema_extra={"maxItems": flags.TAGS_MAX, "uniqueItems": True}),
-]
-VariantKey = Annotated[
-    str,
-    AfterValidator(variants.check_variant_key),
-    Field(json_schema_extra={"minLength": 1, "maxLength": variants.KEY_MAX_LENGTH, "pattern": r"\S"}),
-]
-RuleTypeName = Literal["user_id", "user_email", "email_domain", "attributes", "segment"]
-RuleValue = Annotated[
-    str,
-    AfterValidator(text.check_text),
-    Field(json_schema_extra={"minLength": 1, "maxLength": flags.RULE_VALUE_MAX_LENGTH, "pattern": r"\S"}),
-]
-RulePercentage = Annotated[
-    int,
-    AfterValidator(flags.check_rule_percentage),
-    Field(
-        json_schema_extra={"minimum": 1, "maximum": 100},
-        description="The share of the matching users, in percent, to whom the rule applies; for the others, the next "
-        "rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.",
-    ),
-]
-Email = Annotated[
-    str,
-    AfterValidator(emails.check_email),
-    Field(json_schema_extra={"format": "email", "maxLength": emails.EMAIL_MAX_LENGTH}),
-]
-# Without `format: password`, from which some generators make a type that is sent as asterisks, as a valid password.
-Password = Annotated[
-    str,
-    AfterValidator(accounts.check_password),
-    Field(
-        json_schema_extra={
-            "minLength": accounts.PASSWORD_MIN_LENGTH,
-            "maxLength": accounts.PASSWORD_MAX_LENGTH,
-        }
-    ),
-]
 
 
 RoleName = Annotated[Literal["owner", "admin", "editor", "viewer"], converted(Role)]

@@ -207,3 +207,13 @@ def _as_json(value: Any) -> Any:
             return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
         case _:
             return value
+
+
+class Authenticated(NamedTuple):
+    """The account that a token stands for, and whether the instance demands a second factor: its setting, as stored.
+
+    None means that nobody has changed the setting, so that the environment variable decides.
+    """
+
+    actor: Actor
+    demand: str | None

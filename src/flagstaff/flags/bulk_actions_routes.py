@@ -10,9 +10,10 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Tags, at_most, converted, distinct
+from flagstaff.api.schemas import Body, at_most, converted, distinct
 from flagstaff.flags.bulk_actions import FLAGS_MAX, BulkAction
 from flagstaff.flags.bulk_actions_service import BulkActions
+from flagstaff.flags.field_schemas import Tags
 from flagstaff.flags.flags_routes import FlagOut, view_flag
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems

@@ -14,22 +14,10 @@ from flagstaff.api.ids import EnvironmentIds, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListQuery
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import (
-    Body,
-    BucketingKey,
-    Description,
-    FallthroughName,
-    FlagKey,
-    Moment,
-    RolloutPercentage,
-    Stickiness,
-    Tags,
-    Text,
-    Update,
-    optional,
-)
+from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Text, Update, optional
 from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
+from flagstaff.flags.field_schemas import BucketingKey, FallthroughName, RolloutPercentage, Stickiness, Tags
 from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.flags.flags import DEFAULT_STICKINESS, Fallthrough, Flag
 from flagstaff.flags.flags_service import Flags

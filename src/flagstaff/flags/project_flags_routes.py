@@ -12,7 +12,8 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_FLAG_KEY, Listing, ListQuery
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import FallthroughName, FlagKey, Moment, RolloutPercentage, Text, Uuid
+from flagstaff.api.schemas import FlagKey, Moment, Text, Uuid
+from flagstaff.flags.field_schemas import FallthroughName, RolloutPercentage
 from flagstaff.flags.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
 from flagstaff.flags.project_flags_service import ProjectFlags
 from flagstaff.http.problems import problems

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Self
 import msgspec
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
-from flagstaff.api.schemas import FlagKey, VariantKey, at_most
+from flagstaff.api.schemas import FlagKey, at_most
+from flagstaff.flags.field_schemas import VariantKey
 from flagstaff.flags.prerequisites import MAX_PREREQUISITES, Prerequisite, check_prerequisite, check_prerequisites
 from flagstaff.flags.variants import (
     MAX_VARIANTS,

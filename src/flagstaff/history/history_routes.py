@@ -14,12 +14,13 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id, parse_id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import NOT_A_CURSOR, DatesZone, FlagKey, Moment, Since, Text, Until, Uuid, VariantKey
+from flagstaff.api.schemas import NOT_A_CURSOR, DatesZone, FlagKey, Moment, Since, Text, Until, Uuid
 from flagstaff.evaluation.history.counts import OnCounts
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Decision, FoundFlag
 from flagstaff.evaluation.history.records import RecordedEvaluation, freeing_layouts
 from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.flags.field_schemas import VariantKey
 from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.history.history_service import EvaluationsPage, History
 from flagstaff.http.problems import problems

@@ -13,7 +13,6 @@ from flagstaff.api.schemas import (
     Description,
     EnvironmentKey,
     Moment,
-    Tag,
     Text,
     Update,
     Uuid,
@@ -21,6 +20,7 @@ from flagstaff.api.schemas import (
     converted,
     optional,
 )
+from flagstaff.flags.field_schemas import Tag
 from flagstaff.hooks.access import WatchedWebhook
 from flagstaff.hooks.previews_service import Preview
 from flagstaff.hooks.webhooks import (

@@ -4,9 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from flagstaff.api.schemas import Moment, RulePercentage, RuleTypeName, Uuid
+from flagstaff.api.schemas import Moment, Uuid
 from flagstaff.conditions.operators import Operator
 from flagstaff.evaluation.explanations.traces import ChosenBy, RuleStatus, Step
+from flagstaff.flags.field_schemas import RulePercentage, RuleTypeName
 from flagstaff.http.response_models import ResponseModel
 
 MAX_VALUES = 20

@@ -11,7 +11,8 @@ from flagstaff.api.entity_tags import TaggedOut, tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Moment, Tag, Uuid
+from flagstaff.api.schemas import Body, Moment, Uuid
+from flagstaff.flags.field_schemas import Tag
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content

@@ -5,7 +5,6 @@ locks the project first (`for_update`), so that the writes to one project are se
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor
@@ -25,16 +24,6 @@ from flagstaff.values.errors import Code, Error, enrolment_required, not_found
 
 Reach = Mapping[UUID, frozenset[str] | None]
 """The projects in which an access token may be used, with the keys of the environments; None means all."""
-
-
-class Authenticated(NamedTuple):
-    """The account that a token stands for, and whether the instance demands a second factor: its setting, as stored.
-
-    None means that nobody has changed the setting, so that the environment variable decides.
-    """
-
-    actor: Actor
-    demand: str | None
 
 
 async def open_member(

@@ -11,9 +11,10 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Name, Tag, Update, optional
+from flagstaff.api.schemas import Body, Name, Update, optional
 from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
+from flagstaff.flags.field_schemas import Tag
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content

@@ -17,18 +17,10 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import AwareDatetime, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import (
-    CASES,
-    Body,
-    Priority,
-    RulePercentage,
-    RuleTypeName,
-    RuleValue,
-    Update,
-    VariantKey,
-)
+from flagstaff.api.schemas import CASES, Body, Update
 from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
+from flagstaff.flags.field_schemas import Priority, RulePercentage, RuleTypeName, RuleValue, VariantKey
 from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.flags.flags import PRIORITY_MAX, PRIORITY_MIN, RULE_VALUE_MAX_LENGTH, Rule, RuleType
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.changes.changes import Actor, Scope, TokenName, change_of
+from flagstaff.changes.changes import Actor, Authenticated, Scope, TokenName, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.database.preconditions import ANY_STATE, Precondition
@@ -21,7 +21,7 @@ from flagstaff.identity.sessions.last_used import Sightings
 from flagstaff.identity.sessions.tokens import hash_token
 from flagstaff.permissions.permissions import Limits, Permission, require
 from flagstaff.projects import environments_store
-from flagstaff.projects.access import Authenticated, hold_session, open_membership
+from flagstaff.projects.access import hold_session, open_membership
 from flagstaff.projects.members import members_store
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field, not_found

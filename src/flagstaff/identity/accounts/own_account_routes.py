@@ -9,7 +9,7 @@ from starlette.responses import Response
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Moment, Password, Text, TokenOut
+from flagstaff.api.schemas import Body, Moment, Text, TokenOut
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
@@ -18,6 +18,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.accounts.account_deletions_service import AccountDeletions
+from flagstaff.identity.accounts.account_schemas import Password
 from flagstaff.identity.accounts.accounts_routes import AccountOut, Service
 from flagstaff.identity.accounts.confirmation_schemas import Confirmed, confirm
 from flagstaff.identity.accounts.email_verification import EmailVerification

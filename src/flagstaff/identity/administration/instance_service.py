@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.changes.changes import Actor, Authenticated, Scope, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.preconditions import ANY_STATE, Precondition
@@ -13,7 +13,7 @@ from flagstaff.identity.administration import instance_store
 from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.administration.instance_store import Counts
 from flagstaff.identity.second_factors.second_factors_store import DEMAND_SETTING, has_second_factor
-from flagstaff.projects.access import Authenticated, hold_administrators, require_administrator
+from flagstaff.projects.access import hold_administrators, require_administrator
 from flagstaff.values.errors import enrolment_required
 
 _REGISTRATION = "registration"

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.changes.changes import Actor
+from flagstaff.changes.changes import Actor, Authenticated
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.account_changes import end_other_sessions, end_session
@@ -20,7 +20,6 @@ from flagstaff.identity.sessions import sessions_store
 from flagstaff.identity.sessions.last_used import Sightings
 from flagstaff.identity.sessions.sessions import SEEN_KNOWN_WITHIN, SESSIONS_PER_ACCOUNT, Origin, Session
 from flagstaff.identity.sessions.tokens import Claims, Tokens
-from flagstaff.projects.access import Authenticated
 from flagstaff.values.errors import Code, Error
 
 _ENDED_AT_ONCE = 500
