@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from flagstaff.identity.accounts.emails import check_email
 from flagstaff.mail.envelope import Mail
 from flagstaff.mail.transactional_mails import password_reset
+from flagstaff.values.emails import check_email
 
 MOMENT = datetime(2026, 11, 20, 10, 0, 0, tzinfo=UTC)
 LINK = "https://flags.example.com/reset-password?token=abc-DEF_123"

@@ -1,6 +1,7 @@
 """Tokens that end, and second factors that become required, while a request waits for its body."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.services import SERVICES
+from flagstaff.identity.credentials import read_credential
 from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller
 from tests.support.clock import Clock
@@ -63,7 +65,9 @@ async def refusal_after(
 
     services = flagstaff.foundation.offered()
     identity = flagstaff.identity
-    services.add(Authentication(identity.sessions, identity.access_tokens, NO_LIMITS, Supervisor(), clock=lambda: now))
+    credentials = partial(read_credential, identity.sessions, identity.access_tokens)
+    demand = identity.instance.require_second_factor
+    services.add(Authentication(credentials, demand, NO_LIMITS, Supervisor(), clock=lambda: now))
     scope = {
         "type": "http",
         "method": "POST",

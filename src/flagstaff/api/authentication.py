@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import partial
 from time import monotonic
 from uuid import UUID
 
@@ -20,9 +19,6 @@ from flagstaff.http.bodies import BODY
 from flagstaff.http.limits import Limits, admit
 from flagstaff.http.operations import ACCOUNT_ID, only_reads, operation_of
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
-from flagstaff.identity.access_tokens import access_tokens as form
-from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens, read_access_token
-from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.values.errors import Code, Error
 
@@ -33,12 +29,12 @@ _CHECKED_FOR_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Credential:
-    """A token whose form is right: what it is counted by until its account is known, and how that is found."""
+class Credential:
+    """A token whose form is right: how its account is found, and what it says itself of the account and a session."""
 
-    counted_by: Hashable
     authenticate: Callable[[], Awaitable[Authenticated]]
-    session_id: UUID | None
+    account_id: UUID | None = None
+    session_id: UUID | None = None
 
 
 class Authentication:
@@ -51,17 +47,21 @@ class Authentication:
 
     def __init__(
         self,
-        sessions: Sessions,
-        access_tokens: AccessTokens,
+        read_credential: Callable[[str], Credential],
+        require_second_factor: Callable[[Authenticated], Awaitable[None]],
         limits: Limits,
         supervisor: Supervisor,
         *,
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        """`read_credential` raises Error UNAUTHENTICATED, without a query, for a token that none can be.
+
+        `require_second_factor` raises Error MFA_ENROLMENT_REQUIRED if the instance demands one that an account lacks.
+        """
+        self.require_second_factor = require_second_factor
         self._supervisor = supervisor
         self._clock = clock
-        self._sessions = sessions
-        self._access_tokens = access_tokens
+        self._read_credential = read_credential
         self._limits = limits
         self._limiter: SlidingWindow | None = limits.api
         self._read_slots = Slots()
@@ -70,8 +70,8 @@ class Authentication:
 
     async def admit(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Let an application answer a request, which has a body in its state, if its token is valid."""
-        credential = self._read(scope)
-        authenticated = scope["state"]["authenticated"] = await self._authenticate(credential)
+        credential = self._read_credential(bearer_token(scope))
+        authenticated = scope["state"]["authenticated"] = await self._authenticate(scope, credential)
         actor = authenticated.actor
         assert actor.account_id is not None
         scope["state"]["session_id"] = credential.session_id
@@ -108,31 +108,23 @@ class Authentication:
                 else:
                     await app(scope, receive, send_on)
 
-    def _read(self, scope: Scope) -> _Credential:
-        """The credential in a request; raises Error UNAUTHENTICATED, without a query, for what none can be."""
-        token = bearer_token(scope)
-        if token.startswith(form.PREFIX):
-            find = partial(self._access_tokens.authenticate, read_access_token(token))
-            return _Credential(self._limits.client(scope), find, None)
-        claims = self._sessions.read_token(token)
-        return _Credential(claims.account_id, partial(self._sessions.authenticate, claims), claims.session_id)
-
-    async def _authenticate(self, credential: _Credential) -> Authenticated:
+    async def _authenticate(self, scope: Scope, credential: Credential) -> Authenticated:
         """The token's account and the demand of the instance.
 
         The request is counted first, so that a refused one costs no query. Which account an access token belongs to is
         not known before. Until then its client is counted, so that guesses are limited.
         """
-        admit(self._limiter, credential.counted_by)
+        counted_by: Hashable = credential.account_id or self._limits.client(scope)
+        admit(self._limiter, counted_by)
         try:
             authenticated = await credential.authenticate()
         except Error as error:
-            if error.code is Code.UNAUTHENTICATED and isinstance(credential.counted_by, UUID):
-                self._forgive(credential)  # someone with an ended token must not use up the limit
+            if error.code is Code.UNAUTHENTICATED and credential.account_id is not None:
+                self._forgive(counted_by)  # someone with an ended token must not use up the limit
             raise
         account_id = authenticated.actor.account_id
-        if credential.counted_by != account_id:
-            self._forgive(credential)
+        if counted_by != account_id:
+            self._forgive(counted_by)
             admit(self._limiter, account_id)
         return authenticated
 
@@ -152,9 +144,9 @@ class Authentication:
             leaving.cancel()
             await asyncio.wait([leaving])
 
-    def _forgive(self, credential: _Credential) -> None:
+    def _forgive(self, counted_by: Hashable) -> None:
         if self._limiter is not None:
-            self._limiter.forgive(credential.counted_by)
+            self._limiter.forgive(counted_by)
 
 
 def _require_use(scope: Scope, actor: Actor) -> None:

@@ -16,7 +16,7 @@ from flagstaff.api.entity_tags import tag_of
 from flagstaff.concurrency.pacing import pause
 from flagstaff.http.bodies import BODY
 from flagstaff.http.services import SERVICES
-from flagstaff.projects.idempotency_service import Answer, Idempotency
+from flagstaff.idempotency.idempotency_service import Answer, Idempotency
 from flagstaff.values.errors import invalid_field
 
 IDEMPOTENCY_KEY = "Idempotency-Key"

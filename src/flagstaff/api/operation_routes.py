@@ -21,7 +21,6 @@ from flagstaff.http.bodies import BODY, Body
 from flagstaff.http.nesting import IS_LARGE, LARGE_BYTES, require_simple
 from flagstaff.http.operations import OPERATION, SMALL_BODY, Caller, Operation
 from flagstaff.http.services import SERVICES
-from flagstaff.identity.administration.instance_service import Instance
 
 _PREFIX = "/api"
 _DEMANDING = (Caller.PERSON, Caller.TOKEN)
@@ -46,7 +45,7 @@ class OperationRoute(APIRoute):
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         operation = self._operation
         if operation.caller in _DEMANDING:
-            await scope[SERVICES][Instance].require_second_factor(scope["state"]["authenticated"])
+            await scope[SERVICES][Authentication].require_second_factor(scope["state"]["authenticated"])
         with reporting_revision(send) if operation.reports_revision else nullcontext(send) as send_on:
             if not operation.lenient:
                 await require_read(scope, operation)

@@ -24,7 +24,7 @@ from pydantic_core import CoreSchema
 from flagstaff.http import response_models
 from flagstaff.http.response_models import ResponseModel, left_in, types_of
 from flagstaff.permissions.members import Role
-from flagstaff.values import keys, moments, text, zones
+from flagstaff.values import emails, keys, moments, text, zones
 
 CASES = "x-cases"
 """The keyword of a schema whose members depend on each other, for `assembly/openapi_types.py`, which removes it.
@@ -99,6 +99,11 @@ def distinct(one: str, *, may_be_empty: bool = False) -> AfterValidator:
     return AfterValidator(check)
 
 
+Email = Annotated[
+    str,
+    AfterValidator(emails.check_email),
+    Field(json_schema_extra={"format": "email", "maxLength": emails.EMAIL_MAX_LENGTH}),
+]
 RoleName = Annotated[Literal["owner", "admin", "editor", "viewer"], converted(Role)]
 EnvironmentRoles = Annotated[
     dict[EnvironmentKey, Annotated[Literal["admin", "editor", "viewer"], converted(Role)]],

@@ -45,6 +45,7 @@ from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
 from flagstaff.identity.accounts import accounts_routes, own_account_routes
 from flagstaff.identity.administration import administration_routes, instance_routes
 from flagstaff.identity.administration.instance_service import Instance
+from flagstaff.identity.credentials import read_credential
 from flagstaff.identity.second_factors import passkeys_routes, second_factors_routes
 from flagstaff.identity.sessions import sessions_routes
 from flagstaff.identity.sessions.sessions_service import Sessions
@@ -201,5 +202,7 @@ class _Application:
 
 def build_api(services: Services, settings: Settings) -> ASGIApp:
     """The application that answers every path at which nothing is evaluated."""
-    services.add(Authentication(services[Sessions], services[AccessTokens], services[Limits], services[Supervisor]))
+    credentials = partial(read_credential, services[Sessions], services[AccessTokens])
+    demand = services[Instance].require_second_factor
+    services.add(Authentication(credentials, demand, services[Limits], services[Supervisor]))
     return Compression(_Application(services, settings))

@@ -16,12 +16,13 @@ from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments_service import Segments
+from flagstaff.idempotency.idempotency_service import Idempotency
 from flagstaff.insight.cleanup_service import Cleanup
 from flagstaff.insight.explanations_service import Explanations
 from flagstaff.insight.impacts_service import Impacts
 from flagstaff.mail.mailer import Mailer
+from flagstaff.projects.access import find_membership
 from flagstaff.projects.environments_service import Environments
-from flagstaff.projects.idempotency_service import Idempotency
 from flagstaff.projects.members.invitations_service import Invitations
 from flagstaff.projects.sdk_keys_service import SdkKeys
 
@@ -32,7 +33,7 @@ def build_projects(foundation: Foundation, mails: Mailer, passed_time: Callable[
     """Build invitations, SDK keys and idempotency keys; return the SDK keys, whose uses are written."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
     sdk_keys = SdkKeys(database, now, settings)
-    idempotency = Idempotency(database, now)
+    idempotency = Idempotency(database, now, find_membership)
     foundation.services += [Invitations(database, now, mails.send_invitation), sdk_keys, idempotency]
     foundation.periodic_tasks.append(
         PeriodicTask(

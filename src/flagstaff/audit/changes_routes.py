@@ -24,8 +24,8 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_page
 from flagstaff.http.services import service
-from flagstaff.identity.accounts.emails import check_email
 from flagstaff.permissions.permissions import Permission
+from flagstaff.values.emails import check_email
 from flagstaff.values.keys import check_environment_key
 from flagstaff.values.moments import format_moment
 

@@ -16,12 +16,12 @@ from flagstaff.audit.forgetting import TrailForgetting
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.identity.accounts.account_deletions_service import AccountDeletions
 from flagstaff.identity.accounts.accounts import Account, check_password
-from flagstaff.identity.accounts.emails import check_email
 from flagstaff.identity.accounts.operated_accounts_service import OperatedAccounts
 from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.identity.administration.administrators_service import Administrators
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.settings import Settings
+from flagstaff.values.emails import check_email
 from flagstaff.values.errors import invalid_field
 
 app = typer.Typer(

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.identity.accounts.emails import EMAIL_MAX_LENGTH, email_identity
+from flagstaff.values.emails import EMAIL_MAX_LENGTH, email_identity
 from flagstaff.values.text import check_length, check_text
 
 TEXT_MAX_LENGTH = 4000

@@ -28,7 +28,6 @@ from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.flags import flags_store
 from flagstaff.flags.access import FlagPath
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.notifications.mentions_store import add_mentions, delete_mentions
 from flagstaff.permissions.members import Member
 from flagstaff.permissions.permissions import Permission, may, require
@@ -36,6 +35,7 @@ from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member
 from flagstaff.projects.members import members_store
 from flagstaff.releases import releases_store
+from flagstaff.values.emails import email_identity
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from flagstaff.identity.accounts.emails import check_email, domain_of
+from flagstaff.values.emails import check_email, domain_of
 
 if TYPE_CHECKING:
     from email.headerregistry import Address

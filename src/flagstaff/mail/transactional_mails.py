@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from flagstaff.identity.accounts.accounts import RESET_LIFETIME, VERIFICATION_LIFETIME
-from flagstaff.identity.accounts.emails import is_plain_address
 from flagstaff.identity.accounts.owner_warnings import Warned
 from flagstaff.mail.envelope import Mail, enclose, escape
 from flagstaff.projects.members.invitations import INVITATION_LIFETIME
+from flagstaff.values.emails import is_plain_address
 
 _RESET_TEXT = """\
 Hello,

@@ -7,11 +7,11 @@ from enum import StrEnum
 from uuid import UUID
 
 from flagstaff.changes.changes import DELETED_ACCOUNT
-from flagstaff.identity.accounts.emails import is_plain_address
 from flagstaff.notifications.subscriptions import Subscribed, SubscriptionKind, Target
 from flagstaff.permissions.members import Member, Role
 from flagstaff.permissions.permissions import Permission, may
 from flagstaff.projects.projects import Environment
+from flagstaff.values.emails import is_plain_address
 
 GROUPED_FOR = timedelta(minutes=1)
 """For how long changes are gathered before they are mailed together."""

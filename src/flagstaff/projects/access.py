@@ -33,6 +33,14 @@ async def open_member(
     return await _find(connection, actor, project_id, for_update=for_update)
 
 
+async def find_membership(connection: Connection, actor: Actor, project_id: UUID) -> Member | None:
+    """The actor as a member of a project, or None if the project does not exist; raises Error NOT_FOUND."""
+    if await projects_store.find_project(connection, project_id) is None:
+        return None
+    _, member = await open_member(connection, actor, project_id)
+    return member
+
+
 async def open_membership(
     connection: Connection, actor: Actor, project_id: UUID, permission: Permission, *, for_update: bool = False
 ) -> tuple[Project, Member]:

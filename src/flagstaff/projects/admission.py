@@ -6,13 +6,13 @@ from flagstaff.changes.changes import Actor, Scope, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Transaction
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.identity.sessions.tokens import hash_token
 from flagstaff.permissions.members import Member
 from flagstaff.permissions.permissions import may_grant
 from flagstaff.projects import projects_store
 from flagstaff.projects.members import invitations_store, members_store
 from flagstaff.projects.members.invitations import Invitation
+from flagstaff.values.emails import email_identity
 from flagstaff.values.errors import Code, Error, invalid_field
 
 

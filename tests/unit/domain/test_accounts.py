@@ -3,7 +3,7 @@
 import pytest
 
 from flagstaff.identity.accounts.accounts import check_password
-from flagstaff.identity.accounts.emails import check_email, email_identity
+from flagstaff.values.emails import check_email, email_identity
 
 NO_EMAIL = [
     "",

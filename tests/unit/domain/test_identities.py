@@ -2,8 +2,8 @@
 
 import pytest
 
-from flagstaff.identity.accounts.emails import domain_of
 from flagstaff.identity.single_sign_on.identities import check_return_to
+from flagstaff.values.emails import domain_of
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.audit.propagation import Place, changed_places
 from flagstaff.changes.changes import Committed
 from flagstaff.database import tables
-from flagstaff.projects.idempotency_service import KEYS_PER_ACCOUNT, Idempotency
+from flagstaff.idempotency.idempotency_service import KEYS_PER_ACCOUNT, Idempotency
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
-from flagstaff.projects import idempotency_service
+from flagstaff.idempotency import idempotency_service
 from tests.support.api import Caller, Json, created, environment_path, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.members import join

@@ -24,9 +24,9 @@ from flagstaff.database.driver_errors import find_situation
 from flagstaff.database.situations import find_file_situation
 from flagstaff.database.sqlite.files import list_files
 from flagstaff.history.free_space import KEPT_BYTES
-from flagstaff.identity.accounts.emails import check_email
 from flagstaff.limits.exchange import UnreachableError
 from flagstaff.settings import Settings, SettingsError
+from flagstaff.values.emails import check_email
 from flagstaff.values.errors import Code, Error
 
 _COLOURS = {Status.OK: "green", Status.WARN: "yellow", Status.FAIL: "red"}

@@ -11,7 +11,7 @@ from flagstaff.changes.changes import DELETED_ACCOUNT
 from flagstaff.changes.redaction import redacted_state, without_address
 from flagstaff.database import tables
 from flagstaff.database.windows import containing
-from flagstaff.identity.accounts.emails import email_identity
+from flagstaff.values.emails import email_identity
 
 _members, _invitations = tables.members.c, tables.invitations.c
 _pending = tables.deleted_accounts.c

@@ -1,16 +1,11 @@
-"""Types of fields of accounts."""
+"""The type of passwords."""
 
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from flagstaff.identity.accounts import accounts, emails
+from flagstaff.identity.accounts import accounts
 
-Email = Annotated[
-    str,
-    AfterValidator(emails.check_email),
-    Field(json_schema_extra={"format": "email", "maxLength": emails.EMAIL_MAX_LENGTH}),
-]
 # Without `format: password`, from which some generators make a type that is sent as asterisks, as a valid password.
 Password = Annotated[
     str,

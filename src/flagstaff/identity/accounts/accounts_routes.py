@@ -11,7 +11,7 @@ from flagstaff.api.admission import admission
 from flagstaff.api.auth import CurrentToken
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Text, TokenOut
+from flagstaff.api.schemas import Body, Email, Text, TokenOut
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
@@ -19,7 +19,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service, service_of
-from flagstaff.identity.accounts.account_schemas import Email, Password
+from flagstaff.identity.accounts.account_schemas import Password
 from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.accounts.login_attempts import counted_attempt
 from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned

@@ -12,8 +12,8 @@ from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
 from flagstaff.database.windows import Listing, containing
 from flagstaff.identity.accounts.accounts import Account, ListedAccount
-from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.identity.second_factors.second_factors_store import chosen_demand, has_factor
+from flagstaff.values.emails import email_identity
 from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.accounts.c

@@ -7,8 +7,8 @@ from fastapi import Request
 
 from flagstaff.http.limits import Limits
 from flagstaff.http.services import service_of
-from flagstaff.identity.accounts.emails import EMAIL_MAX_LENGTH, email_identity
 from flagstaff.identity.accounts.trusted_addresses import TrustedAddresses
+from flagstaff.values.emails import EMAIL_MAX_LENGTH, email_identity
 from flagstaff.values.errors import Code, Error, invalid_field, limited
 
 _TOO_MANY_GUESSES = (

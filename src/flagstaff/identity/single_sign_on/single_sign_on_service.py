@@ -14,7 +14,6 @@ from flagstaff.database.database import Database, Transaction
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.account_changes import create_account, replace_password, verify_email
 from flagstaff.identity.accounts.accounts import Account
-from flagstaff.identity.accounts.emails import check_email, domain_of
 from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.identity.second_factors import second_factors_store
@@ -23,6 +22,7 @@ from flagstaff.identity.single_sign_on import identities_store
 from flagstaff.identity.single_sign_on.group_roles import apply_groups
 from flagstaff.identity.single_sign_on.identities import SIGN_IN_LIFETIME, Identity, Person, SignIn
 from flagstaff.settings.providers import Provider
+from flagstaff.values.emails import check_email, domain_of
 from flagstaff.values.errors import Code, Error, not_found
 
 if TYPE_CHECKING:  # loaded only if the settings name a provider

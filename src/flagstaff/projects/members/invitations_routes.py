@@ -11,7 +11,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, EnvironmentRoles, Moment, RoleName, Text, Uuid
+from flagstaff.api.schemas import Body, Email, EnvironmentRoles, Moment, RoleName, Text, Uuid
 from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.preconditions import Precondition
@@ -20,7 +20,6 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response, json_response, no_content
 from flagstaff.http.services import service, service_of
-from flagstaff.identity.accounts.account_schemas import Email
 from flagstaff.permissions.members import Role
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.members.invitations import Invitation

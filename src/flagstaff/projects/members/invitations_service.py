@@ -13,7 +13,6 @@ from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.identity.sessions.tokens import hash_token
 from flagstaff.permissions.members import Member, Role
 from flagstaff.permissions.permissions import Permission, require_grant
@@ -30,6 +29,7 @@ from flagstaff.projects.members.invitations import (
     Invitation,
     OpenedInvitation,
 )
+from flagstaff.values.emails import email_identity
 from flagstaff.values.errors import Code, Error, invalid_field
 
 

@@ -11,9 +11,9 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
-from flagstaff.identity.accounts.emails import email_identity
 from flagstaff.permissions.members import Role
 from flagstaff.projects.members.invitations import Invitation
+from flagstaff.values.emails import email_identity
 from flagstaff.values.errors import not_found
 
 _columns = tables.invitations.c

@@ -15,10 +15,10 @@ from uuid import UUID
 from flagstaff.changes.changes import Actor, Change, Scope
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.database.revisions_store import find_project_revision, record_found
+from flagstaff.idempotency import idempotency_store
+from flagstaff.idempotency.idempotency_store import Outcome, Place, StoredAnswer
+from flagstaff.permissions.members import Member
 from flagstaff.permissions.permissions import Check, noting_checks, require
-from flagstaff.projects import idempotency_store, projects_store
-from flagstaff.projects.access import open_member
-from flagstaff.projects.idempotency_store import Outcome, Place, StoredAnswer
 from flagstaff.values.errors import Code, Error
 
 KEY_LIFETIME = timedelta(hours=24)
@@ -50,6 +50,8 @@ class Idempotency:
 
     database: Database
     now: Callable[[], datetime]
+    find_membership: Callable[[Connection, Actor, UUID], Awaitable[Member | None]]
+    """Find the actor as a member of a project; None if the project has been deleted. Raises Error NOT_FOUND."""
 
     async def carry_out_once(
         self, actor: Actor, key: str, *, fingerprint: bytes, carry_out: Callable[[], Awaitable[Answer]]
@@ -88,7 +90,7 @@ class Idempotency:
                 if transaction.change is not None:
                     raise Error(Code.CONFLICT, _MOVED)  # which takes the change back
                 return replace(answer, is_replayed=True)
-            await _check_again(connection, actor, stored)
+            await self._check_again(connection, actor, stored)
             if stored.project_id is not None:  # the first request may have ended before its state was served everywhere
                 record_found(connection, stored.project_id, await find_project_revision(connection, stored.project_id))
             if stored.outcome is Outcome.DROPPED:
@@ -102,6 +104,17 @@ class Idempotency:
         while more:
             async with self.database.transaction() as transaction:
                 more = await idempotency_store.delete_some_before(transaction.connection, before)
+
+    async def _check_again(self, connection: Connection, actor: Actor, stored: StoredAnswer) -> None:
+        """Check again what the request needed, in the projects that still exist; raises Error NOT_FOUND, FORBIDDEN."""
+        checks = set(stored.checks)
+        if not checks and stored.project_id is not None:  # a release without checks has carried it out
+            checks.add((stored.project_id, None, None))
+        for project_id in {each[0] for each in checks}:
+            member = await self.find_membership(connection, actor, project_id)
+            for place, permission, environment in checks:
+                if member is not None and place == project_id and permission is not None:
+                    require(member, permission, environment)
 
 
 async def _store(transaction: Transaction, account_id: UUID, key: str, answer: Answer, checks: set[Check]) -> None:
@@ -120,20 +133,6 @@ async def _store(transaction: Transaction, account_id: UUID, key: str, answer: A
     if scope.project_id is not None:
         project = Place("project_id", scope.project_id)
         await idempotency_store.drop_oldest(connection, project, BYTES_PER_PROJECT, _conflict(_GONE))
-
-
-async def _check_again(connection: Connection, actor: Actor, stored: StoredAnswer) -> None:
-    """Check again what the request needed, in the projects that still exist; raises Error NOT_FOUND, FORBIDDEN."""
-    checks = set(stored.checks)
-    if not checks and stored.project_id is not None:  # a release without checks has carried it out
-        checks.add((stored.project_id, None, None))
-    for project_id in {each[0] for each in checks}:
-        if await projects_store.find_project(connection, project_id) is None:
-            continue
-        _, member = await open_member(connection, actor, project_id)
-        for place, permission, environment in checks:
-            if place == project_id and permission is not None:
-                require(member, permission, environment)
 
 
 def _conflict(detail: str) -> bytes:

@@ -1,0 +1,1 @@
+"""Idempotency keys: a request that is repeated with its key is carried out once."""
