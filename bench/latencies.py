@@ -28,7 +28,7 @@ def measure_latencies(folder: Path, cores: Cores, repeats: int) -> list[dict[str
         server.wait_until_it_is_loaded()
         with httpx.Client(base_url=server.url) as client:
             timings |= _operations(client, repeats)
-    results = [
+    results: list[dict[str, Any]] = [
         {"what": what, "p50_ms": statistics.median(seconds) * 1000, "p99_ms": _p99(seconds) * 1000}
         for what, seconds in timings.items()
     ]

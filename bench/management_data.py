@@ -134,13 +134,13 @@ def make_flags(home: Environment, count: int) -> list[Flag]:
     flags = []
     for number in range(count):
         at = start + timedelta(seconds=number)
-        values: dict[str, Any] = [
+        kinds: list[dict[str, Any]] = [
             {"enabled": False},
             {"rollout_percentage": number % 99 + 1},
             {"variants": _variants(number)},
             {"fallthrough": Fallthrough.OFF},
             {"prerequisites": tuple(Prerequisite(f"flag-{number - less:04}") for less in (1, 2, 3))},
-        ][number % 5]
+        ]
         flag = make_flag(
             home,
             key=f"flag-{number:04}",
@@ -149,7 +149,7 @@ def make_flags(home: Environment, count: int) -> list[Flag]:
             tags=("checkout", f"team-{number % 20}"),
             created_at=at,
             updated_at=at,
-            **values,
+            **kinds[number % 5],
         )
         flags.append(flag)
     return flags

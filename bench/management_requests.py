@@ -49,7 +49,8 @@ def list_reads(filled: Filled) -> Iterator[Request]:
                 continue
             if "requestBody" in operation and name not in bodies:
                 raise LookupError(f"add a body for {name}")
-            given = queries.get(name) or {"": {}} | _longest_part(operation)
+            whole: Mapping[str, Mapping[str, str]] = {"": {}}
+            given = queries.get(name) or {**whole, **_longest_part(operation)}
             for label, body in bodies.get(name, {"": None}).items():
                 for part, query in given.items():
                     where = _fill_path(path, filled) + (f"?{urlencode(query)}" if query else "")

@@ -46,7 +46,7 @@ def _serve_users(folder: Path, flags: FlagSet, cores: Cores, users: int) -> dict
         server.wait_until_it_is_loaded()
 
         def load(seconds: int, user: int) -> int:
-            key = flags.project.sdk_key
+            key = flags.project.sdk_key or ""
             url = server.url + PATH
             return put_load(
                 url, core=cores.load, seconds=seconds, connections=CONNECTIONS, sdk_key=key, user=user

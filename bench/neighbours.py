@@ -28,6 +28,7 @@ from bench.raw_http import Connection, request
 from bench.report import print_table
 from bench.servers import FlagstaffServer, Switches
 from flagstaff.database.database import Database
+from flagstaff.flags.flags import Flag, Rule
 from tests.support.builders import make_flag, store_all
 
 RATE = 200  # evaluations a second
@@ -266,7 +267,8 @@ async def _store_flags(data: Path, place: Place, size: int, description: str | N
     """Write flags directly to the database, before the server has loaded the environment."""
     made = make_mixed_set(size)
     environment = replace(made.environment, id=place.environment_id, project_id=place.project_id)
-    flags, rules = [], []
+    flags: list[Flag] = []
+    rules: list[Rule] = []
     for targeted in made.flags:
         values = {name: getattr(targeted.flag, name) for name in ("key", "enabled", "rollout_percentage")}
         flags.append(make_flag(environment, id=targeted.flag.id, description=description, **values))

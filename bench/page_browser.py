@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import Browser, CDPSession
 
 from bench.page_data import EMAIL
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import Person
 
 PATIENCE_MILLISECONDS = 60_000
@@ -55,7 +56,7 @@ class Traffic:
 @asynccontextmanager
 async def opened(browser: Browser, url: str, token: str) -> AsyncIterator[tuple[Person, Traffic]]:
     """Open a browser without a cache for a signed-in person; yield it with the traffic of its page."""
-    async with Person(browser, url) as person:
+    async with Person(Contexts(browser), url) as person:
         person.email = EMAIL
         person.context.set_default_timeout(PATIENCE_MILLISECONDS)
         await person.use_token(token)

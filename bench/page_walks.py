@@ -9,6 +9,7 @@ from playwright.async_api import Browser, Page
 
 from bench.page_browser import ELEMENTS, opened
 from bench.page_data import PASSWORD, Place
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import Person, send_shown_call
 
 EVALUATIONS_A_SECOND = 5
@@ -57,7 +58,7 @@ class Walk:
 
 async def walk(browser: Browser, url: str) -> None:
     """Walk from an empty server to the first evaluation, and print the number of steps."""
-    async with Person(browser, url) as person:
+    async with Person(Contexts(browser), url) as person:
         newcomer, page = Walk(person.page), person.page
         await page.goto("/")
         await newcomer.click("link", "Create account")

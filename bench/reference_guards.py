@@ -37,7 +37,8 @@ def growthbook(_shares: Sequence[float]) -> Look:
         if sum(events for _, events in arms) < _EVENTS_LEAST or not all(events for _, events in arms):
             return False
         control, treated = (ProportionStatistic(n=users, sum=events) for users, events in arms)
-        return SequentialTwoSidedTTest(control, treated, SequentialConfig(alpha=ALPHA)).p_value <= ALPHA
+        test = SequentialTwoSidedTTest(control, treated, SequentialConfig(alpha=ALPHA))
+        return bool(test.p_value <= ALPHA)
 
     return look
 

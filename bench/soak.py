@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -116,7 +117,7 @@ class Soak:
         async with asyncio.TaskGroup() as group:
             for connection in self._evaluate:
                 rate = rates.evaluations / len(self._evaluate)
-                group.create_task(self._repeat("evaluations", rate, ends_at, lambda each=connection: self._ask(each)))
+                group.create_task(self._repeat("evaluations", rate, ends_at, partial(self._ask, connection)))
             group.create_task(self._repeat("changes", rates.changes, ends_at, lambda: self._change(editor)))
             group.create_task(self._repeat("summaries", rates.summaries, ends_at, lambda: self._summarise(reader)))
             group.create_task(self._watch(minutes))

@@ -64,7 +64,9 @@ async def _open(url: str, sdk_key: str, number: int) -> _Client:
     )
     loop = asyncio.get_running_loop()
     connected = loop.create_future()
-    _, client = await loop.create_connection(lambda: _Client(head.encode(), connected), where.hostname, where.port)
+    _, client = await loop.create_connection(
+        lambda: _Client(head.encode(), connected), str(where.hostname), where.port or 80
+    )
     await connected
     return client
 
@@ -102,7 +104,7 @@ async def _measure(server: FlagstaffServer, streams: int, load_core: int) -> Non
             return found.p99_ms
 
         async def toggle_during(loading: "asyncio.Task[float]") -> list[tuple[float, float]]:
-            called = []
+            called: list[tuple[float, float]] = []
             while not loading.done() and len(called) < TOGGLES:
                 began = time.perf_counter()
                 (await api.post(toggle)).raise_for_status()

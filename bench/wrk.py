@@ -38,8 +38,8 @@ def put_load(
     """
     command = ("taskset", "-c", str(core), "wrk", "--threads=1", f"--connections={connections}", "--latency")
     script = (f"--duration={seconds}s", f"--script={_SCRIPT}", url, "--", method, sdk_key, str(user))
-    script += ("ofrep",) if is_ofrep else ()
-    said = subprocess.run((*command, *script), check=True, capture_output=True, text=True).stdout
+    protocol = ("ofrep",) if is_ofrep else ()
+    said = subprocess.run((*command, *script, *protocol), check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
         raise NotReadyError(f"Some requests to {url} failed:\n{said}")
     return Load(

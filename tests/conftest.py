@@ -217,7 +217,7 @@ async def database(store: Store) -> AsyncIterator[Database]:
     """An open database of each kind, migrated and empty. Tasks and connections left over fail the test."""
     opened = Database(store.database_url, store.data_directory)
     yield opened
-    busy = [engine for engine in set(opened._engines) if engine.pool.checkedout()]
+    busy = [engine for engine in set(opened._engines) if engine.pool.checkedout()]  # type: ignore[attr-defined]
     await opened.close()
     assert not busy, "a connection was not given back"
     left_over = asyncio.all_tasks() - {asyncio.current_task()}

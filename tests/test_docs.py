@@ -106,7 +106,8 @@ def test_no_paper_names_a_machine_or_a_registry(paper: Path) -> None:
 def test_the_architecture_shows_every_folder() -> None:
     source = ROOT / "src" / "flagstaff"
     text = (ROOT / "ARCHITECTURE.md").read_text().partition("\nsrc/flagstaff/")[2].partition("\ndashboard/")[0]
-    shown, above = set(), []
+    shown: set[str] = set()
+    above: list[str] = []
     for indent, name in re.findall(r"^( +)(\w+)/ ", text, re.MULTILINE):
         above[len(indent) // 2 - 1 :] = [name]
         shown.add("/".join(above))

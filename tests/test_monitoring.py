@@ -62,5 +62,5 @@ def test_every_alert_has_steps_to_take() -> None:
 @pytest.mark.skipif(not PROMTOOL, reason="`make alerts` builds promtool")
 @pytest.mark.parametrize("command", [("check", "rules", "alerts.yaml"), ("test", "rules", "alerts_test.yaml")])
 def test_promtool_accepts_the_alerts_and_their_tests(command: tuple[str, ...]) -> None:
-    ended = subprocess.run([PROMTOOL, *command], cwd=ALERTS.parent, capture_output=True, text=True, check=False)
+    ended = subprocess.run([str(PROMTOOL), *command], cwd=ALERTS.parent, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -131,7 +131,8 @@ class Fleet:
             if not answered.issuperset(missing):
                 yield from self._read()
                 yield from self._send(listening=self._setting.instances)
-        served = max((each.value for each in loaded.values() if each.processed), default=self._now.now)
+        loads: list[Any] = [each.value for each in loaded.values() if each.processed]
+        served = max(loads, default=self._now.now)
         self.toggles.append(Toggle(began, self._now.now - began, max(0.0, served - committed), not missing))
 
     def _read(self) -> Steps:

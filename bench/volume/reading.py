@@ -3,7 +3,8 @@
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from bench.volume.costs import ask, find_postmaster, read_meters
@@ -13,7 +14,7 @@ from flagstaff.database.database import Database
 from flagstaff.database.tables import microseconds
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.flags.access import FlagPath
-from flagstaff.history.history_service import History
+from flagstaff.history.history_service import History, SummaryFilter
 from flagstaff.history.store.ids import evaluation_id
 
 PAGE = 50
@@ -56,7 +57,7 @@ class Reader:
     def searches(self) -> Iterator[tuple[str, Read]]:
         """Pages of users, and of results of flags."""
         middle = START + (self.end - START) / 2
-        hour = {"since": middle - _HOUR, "until": middle}
+        hour: dict[str, Any] = {"since": middle - _HOUR, "until": middle}
         rare = f"user-{USERS - 1}"
         yield "a frequent user", lambda: self.page(EvaluationFilter(user_id=f"user-{FREQUENT_USERS - 1}"))
         yield "a rare user", lambda: self.page(EvaluationFilter(user_id=rare))
@@ -73,15 +74,15 @@ class Reader:
     def summaries(self) -> Iterator[tuple[str, Read]]:
         """Counts of evaluations and of users."""
         day, week, everything = (max(START, self.end - length) for length in (_DAY, 7 * _DAY, self.end - START))
-        yield "20 flags, a day by minute", lambda: self.summary(day + _MINUTE, _MINUTE * 2)
-        yield "20 flags, a day by hour", lambda: self.summary(day, _HOUR)
-        yield "20 flags, a week by hour", lambda: self.summary(week, _HOUR)
-        yield "20 flags, everything by day", lambda: self.summary(everything, _DAY)
-        yield "a flag, a day by hour", lambda: self.summary(day, _HOUR, _ROLLOUT)
-        yield "a flag, everything by hour", lambda: self.summary(everything, _HOUR, _ROLLOUT)
-        yield "a rollout, a day with distinct users", lambda: self.summary(day, _DAY, _ROLLOUT)
-        yield "a rollout, everything by day with distinct users", lambda: self.summary(everything, _DAY, _ROLLOUT)
-        yield "a flag that is off, everything by day with users", lambda: self.summary(everything, _DAY, _OFF)
+        yield "20 flags, a day by minute", lambda: self.summary(day + _MINUTE, "2m")
+        yield "20 flags, a day by hour", lambda: self.summary(day, "1h")
+        yield "20 flags, a week by hour", lambda: self.summary(week, "1h")
+        yield "20 flags, everything by day", lambda: self.summary(everything, "1d")
+        yield "a flag, a day by hour", lambda: self.summary(day, "1h", _ROLLOUT)
+        yield "a flag, everything by hour", lambda: self.summary(everything, "1h", _ROLLOUT)
+        yield "a rollout, a day with distinct users", lambda: self.summary(day, "1d", _ROLLOUT)
+        yield "a rollout, everything by day with distinct users", lambda: self.summary(everything, "1d", _ROLLOUT)
+        yield "a flag that is off, everything by day with users", lambda: self.summary(everything, "1d", _OFF)
 
     async def page(
         self, wanted: EvaluationFilter = _ANYTHING, *, before: bytes | None = None, environment: str = "production"
@@ -99,7 +100,7 @@ class Reader:
         found = await self.history.list_flag_evaluations(self.actor, path, wanted, limit=PAGE, before=None)
         return f"{len(found.items)} items{', more' if found.next_before else ''}"
 
-    async def summary(self, since: datetime, interval: timedelta, flag_key: str | None = None) -> str:
+    async def summary(self, since: datetime, interval: str, flag_key: str | None = None) -> str:
         """A summary of production."""
         found = await self.history.summarise_environment(
             self.actor,
@@ -108,7 +109,8 @@ class Reader:
             since=since,
             until=self.end,
             interval=interval,
-            flag_key=flag_key,
+            zone=UTC,
+            wanted=SummaryFilter(flag_key),
         )
         cells = sum(sum(1 for _ in intervals) for _, intervals in found.take_flags())
         users = found.users.of_all() if found.users else None

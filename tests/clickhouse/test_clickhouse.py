@@ -283,8 +283,8 @@ async def test_every_event_is_there_once_after_lost_answers_and_an_erasure_makes
     assert engine.numbers(count) == {"rows": 123, "ids": 123, "own": 6}
     values = f"SELECT countIf(value = 0.5) AS halves, countIf(attribute = 'company') AS companies FROM {EVENTS_TABLE}"
     assert engine.numbers(values) == {"halves": 120, "companies": 3}
-    origins = f"SELECT key_id, key_name, protocol, instance, count() AS rows FROM {EVENTS_TABLE} GROUP BY ALL"
-    found = [tuple(each.values()) for each in json.loads(engine.query(f"{origins} FORMAT JSON"))["data"]]
+    by_origin = f"SELECT key_id, key_name, protocol, instance, count() AS rows FROM {EVENTS_TABLE} GROUP BY ALL"
+    found = [tuple(each.values()) for each in json.loads(engine.query(f"{by_origin} FORMAT JSON"))["data"]]
     assert {(*each[:4], int(each[4])) for each in found} == {
         (str(key.id), "Shop", "events", "first", 42),
         (None, None, "events", "first", 40),

@@ -100,7 +100,7 @@ async def _add_flags(flagstaff: Flagstaff, environment: Json, count: int) -> Non
     project_id, environment_id = UUID(environment["project_id"]), UUID(environment["id"])
     async with flagstaff.database.transaction() as transaction:
         for number in range(count):
-            values = {"name": f"Experiment {number}", "key": f"experiment-{number}", "enabled": number % 3 == 0}
+            values: Json = {"name": f"Experiment {number}", "key": f"experiment-{number}", "enabled": number % 3 == 0}
             await create_flag(
                 transaction.connection, make_flag(project_id=project_id, environment_id=environment_id, **values)
             )

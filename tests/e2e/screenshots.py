@@ -121,7 +121,7 @@ async def _take(contexts: Contexts, url: str, token: str, picture: Picture) -> N
 async def _take_in(
     contexts: Contexts, url: str, token: str, picture: Picture, scheme: Literal["light", "dark"]
 ) -> None:
-    options = {"color_scheme": scheme, "viewport": {"width": 1280, "height": picture.height}}
+    options: Json = {"color_scheme": scheme, "viewport": {"width": 1280, "height": picture.height}}
     async with Person(contexts, url, **options) as person:
         person.email = EMAIL
         await person.use_token(token)

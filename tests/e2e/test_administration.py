@@ -358,7 +358,7 @@ async def test_instances_that_need_attention_are_named_with_the_reason(ada: Pers
     await expect(rows.nth(3)).to_contain_text("Its secret key differs")
     await expect(rows.nth(4)).to_contain_text("It has not reported its load.")
     for scheme in ("dark", "light"):
-        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        await page.emulate_media(color_scheme=scheme)
         await check(ada, f"instances that need attention ({scheme})")
     await stays_within(ada)
     answers.append((200, []))

@@ -1,5 +1,7 @@
 """The members of a project: inviting, roles, removing, leaving, handing over, and what a role does not allow."""
 
+from typing import Any
+
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
@@ -14,7 +16,7 @@ async def project(ada: Person) -> Json:
     return await ada.api.create_project(name="Web shop")
 
 
-async def join(ada: Person, project: Json, eve: Person, sqlite: Store, **roles: object) -> None:
+async def join(ada: Person, project: Json, eve: Person, sqlite: Store, **roles: Any) -> None:
     """Make eve a member."""
     token = await invite(ada, project, eve.email, sqlite.data_directory, **roles)
     (await eve.api.post("/api/invitations/accept", json={"token": token})).raise_for_status()

@@ -16,6 +16,7 @@ from tests.e2e.contexts import Contexts
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import PASSWORD, ApiCaller, Person, invite, mailed_token
 from tests.e2e.second_factors import enrol_app, next_code
+from tests.support.api import Json
 from tests.support.clients import open_client
 from tests.support.oidc import SECRET, IdentityProvider
 from tests.support.ports import free_port
@@ -214,7 +215,7 @@ async def test_an_invitation_is_accepted_after_signing_in_at_the_provider(
 async def test_the_buttons_fit_on_the_narrowest_phone(
     scheme: str, contexts: Contexts, server: ServerProcess, people: AsyncExitStack, visitor: Person, store: Store
 ) -> None:
-    options = {"color_scheme": scheme, "viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
+    options: Json = {"color_scheme": scheme, "viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
     person = await people.enter_async_context(Person(contexts, server.url, **options))
     await visitor.sign_up()
     project = await visitor.api.create_project()

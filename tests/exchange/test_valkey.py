@@ -6,6 +6,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Hashable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
+from typing import Any
 
 import pytest
 import structlog
@@ -79,7 +80,7 @@ class Instances:
 
 
 @asynccontextmanager
-async def instances(url: str, count: int, **options: int | str) -> AsyncIterator[Instances]:
+async def instances(url: str, count: int, **options: Any) -> AsyncIterator[Instances]:
     made = Instances(url, count, **options)
     try:
         yield made

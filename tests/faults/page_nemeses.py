@@ -122,5 +122,5 @@ class KilledAtOnce(Killed):
         return f"pages: feature turned off, SIGKILL of {len(self.victims)} at once"
 
     async def start(self, fleet: Fleet) -> None:
-        await fleet.shop.turn(on=False, at=self.victims[0])
+        await fleet.shop.turn(on=False, at=next(iter(self.victims)))
         await super().start(fleet)

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from tests.interop.build import CARGO, SOURCES
-from tests.sdks.test_usage import KINDS, VALUES, Shop, as_text, printed
+from tests.sdks.test_usage import KINDS, VALUES, Shop, as_text
 from tests.sdks.test_usage import shop as a_shop
+from tests.support.api import Json
 from tests.support.built import FOLDER, built
+from tests.support.programs import printed
 from tests.support.stores import Store
 from tests.support.usage import render
 
@@ -87,7 +89,7 @@ async def test_each_program_prints_the_flags_value(sqlite: Store, tmp_path: Path
 )
 def test_the_versions_to_install_are_those_that_are_tested(language: str, file: str, wanted: str, written: str) -> None:
     locked = (SOURCES / file).read_text()
-    values = dict.fromkeys(("address", "key", "environment", "flag"), "")
+    values: Json = dict.fromkeys(("address", "key", "environment", "flag"), "")
     for way in KINDS:
         for found in re.findall(wanted, render(language, way, **values).install):
             assert written.format(*found) in locked, found

@@ -143,7 +143,7 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901, PLR0912
             yield ast.Break()
 
 
-def _other(value: object) -> object:
+def _other(value: object) -> Any:
     """Return another constant of the type; None if there is none. A text with a space is a message."""
     match value:
         case bool():

@@ -193,7 +193,7 @@ def _load(wanted: str) -> None:
             return mutant.compile()
         return original(loader, fullname)
 
-    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
 
 
 if _LOADED in os.environ:

@@ -54,7 +54,7 @@ async def caddy(folder: Path, *ports: int) -> AsyncIterator[str]:
 
 
 def test_the_file_is_formatted_as_caddy_does() -> None:
-    command = [program("caddy"), "fmt", "--diff", CADDYFILE]
+    command: list[str | Path] = [program("caddy"), "fmt", "--diff", CADDYFILE]
     formatted = subprocess.run(command, capture_output=True, text=True, check=False)
     assert formatted.returncode == 0, formatted.stdout
 

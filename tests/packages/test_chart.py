@@ -22,7 +22,7 @@ each_set = pytest.mark.parametrize(
 
 def helm(*arguments: str | Path, values: str = "") -> subprocess.CompletedProcess[str]:
     """Run helm; `values` is a file in the chart's `ci`."""
-    given = ["--values", CHART / "ci" / values] if values else []
+    given: list[str | Path] = ["--values", CHART / "ci" / values] if values else []
     command = [program("helm"), *arguments, *given]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 

@@ -14,8 +14,10 @@ from tests.packages.engine import IMAGE, Engine
 from tests.support.ports import free_port
 
 # The arguments of packaging/README.md. The engine's health timer needs systemd, so the tests run the check instead.
-_OPTIONS = ("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
-_OPTIONS += ("--health-interval", "disable", "--env", "FLAGSTAFF_PUBLIC_URL=http://127.0.0.1:8000")
+_OPTIONS = (
+    *("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
+    *("--health-interval", "disable", "--env", "FLAGSTAFF_PUBLIC_URL=http://127.0.0.1:8000"),
+)
 _DRAIN_AND_FINISH_SECONDS = 11
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import resource
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def store(sqlite_template: Path, data_directory: Path) -> Store:
 
 
 @asynccontextmanager
-async def flooded(server: ServerProcess) -> AsyncIterator[Callable[..., object]]:
+async def flooded(server: ServerProcess) -> AsyncIterator[Callable[..., Awaitable[list[Client]]]]:
     """Open connections that stay open and silent until the end of the block."""
     async with AsyncExitStack() as stack:
 

@@ -61,12 +61,13 @@ class Cuttable:
     async def ask_far(self, number: int) -> "Asked":
         """Send one of several requests to the second instance."""
         flag = self.flags[number % len(self.flags)]
-        kind, path, body = (
+        choices: tuple[tuple[str, str, Json], ...] = (
             ("toggle", f"{flag_path(flag)}/toggle", {}),
             ("create", f"{environment_path(self.environment)}/flags", {"json": {"name": "n", "key": f"new-{number}"}}),
             ("GET", flag_path(flag), {}),
             ("GET", f"{environment_path(self.environment)}/evaluations", {}),
-        )[number % 4]
+        )
+        kind, path, body = choices[number % 4]
         began = time.monotonic()
         answer = await self.far.request("GET" if kind == "GET" else "POST", path, **body)
         return Asked(kind, path, answer, began, time.monotonic())
@@ -158,7 +159,8 @@ async def test_each_request_at_an_instance_that_is_cut_off_is_answered_within_fi
 async def test_the_healing_of_a_partition_costs_the_other_instance_no_unconfirmed_change(
     cuttable: Cuttable, state: str
 ) -> None:
-    path, answers = f"{flag_path(cuttable.flags[-1])}/toggle", []
+    path = f"{flag_path(cuttable.flags[-1])}/toggle"
+    answers: list[httpx.Response] = []
 
     async def toggle_until(live_on: str) -> None:
         async with asyncio.timeout(30):

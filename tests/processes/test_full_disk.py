@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.processes.test_lost_files import metrics
@@ -184,7 +185,7 @@ async def test_a_write_that_a_full_disk_refuses_at_its_end_says_that_nothing_was
         await caller.sign_up()
         flag = await caller.create_flag(await caller.get_environment(await caller.create_project()))
         async with full(small_disk):
-            refusals = []
+            refusals: list[httpx.Response] = []
             async with asyncio.timeout(60):
                 while len(refusals) < 20:
                     answer = await caller.put(flag_path(flag), json={"description": f"{len(refusals)}" * 500})

@@ -200,7 +200,7 @@ print(*sys.modules)
 
 
 async def test_responses_are_the_same_bytes_with_traces_and_without(sqlite_template: Path, tmp_path: Path) -> None:
-    answers = []
+    answers: list[list[bytes]] = []
     for asked in ({}, {"OTEL_TRACES_SAMPLER": "always_on"}):
         folder = tmp_path / str(len(answers)) / "data"
         folder.mkdir(parents=True, mode=0o700)

@@ -73,7 +73,7 @@ LAST = head(b"GET /health HTTP/1.1", b"X-Request-ID: last", b"Connection: close"
 
 async def answers(port: int, sent: bytes) -> list[Answer]:
     """Return every response on a connection, up to the response to `LAST`."""
-    received = []
+    received: list[Answer] = []
     async with await Client.connect(port) as client:
         await client.send(sent)
         while not received or received[-1].header("x-request-id") != "last":

@@ -28,7 +28,7 @@ def fresh_store(tmp_path: Path) -> Store:
     return Store(None, tmp_path / "data")
 
 
-def refusal(open_files: int | None = None, **environ: str) -> str:
+def refusal(*, open_files: int | None = None, **environ: str) -> str:
     """Return the line that a failed start prints."""
     outcome = run_flagstaff("serve", environ=environ, open_files=open_files)
     assert outcome.returncode == 1
@@ -70,8 +70,7 @@ def test_too_few_open_files_are_refused_before_anything_is_made(fresh_store: Sto
 
 
 def test_a_wrong_value_or_an_unknown_name_stops_the_start_before_anything_is_created(tmp_path: Path) -> None:
-    data = {"FLAGSTAFF_DATA_DIR": str(tmp_path / "data")}
-    wrong = refusal(**data, FLAGSTAFF_SECRET_KEY="too-short")
+    wrong = refusal(FLAGSTAFF_DATA_DIR=str(tmp_path / "data"), FLAGSTAFF_SECRET_KEY="too-short")
     assert wrong.startswith("FLAGSTAFF_SECRET_KEY ")
     assert "too-short" not in wrong
     unknown = refusal(FLAGSTAFF_DATA_DRI=str(tmp_path / "data"))
@@ -253,7 +252,9 @@ async def test_a_start_takes_the_data_of_the_last_development_build_over_and_ref
         project = await caller.create_project()
         assert await server.stop() == 0
         await make_earlier(store, "0031")
-        assert "revision 0031, which only development builds before 1.0 had" in refusal(**store.environ)
+        assert "revision 0031, which only development builds before 1.0 had" in refusal(
+            open_files=None, **store.environ
+        )
         assert (await version_of(store))[0] == "0031"
         await make_earlier(store)
         await server.start()

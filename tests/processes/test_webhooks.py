@@ -45,7 +45,7 @@ async def list_toggles(ada: RemoteCaller, flag: Json) -> list[str]:
     cursor = None
     while True:
         path = f"/api/projects/{flag['project_id']}/changes"
-        query = {"action": "flag.toggled", "limit": 100} | ({"cursor": cursor} if cursor else {})
+        query: Json = {"action": "flag.toggled", "limit": 100} | ({"cursor": cursor} if cursor else {})
         page = (await ada.get(path, params=query)).json()
         found += [each["id"] for each in page["items"]]
         cursor = page["next_cursor"]

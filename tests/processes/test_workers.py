@@ -149,7 +149,7 @@ async def test_a_killed_worker_is_replaced_and_neither_toggles_nor_counts_are_lo
     async with a_caller_of_each(server, WORKERS, token=token) as callers:
         for caller in callers:
             await caller.evaluate(project["sdk_key"])
-        counts = [0]
+        counts = [0.0]
         async with asyncio.timeout(30):
             while counts[-1] < WORKERS:  # a worker's metrics are a second old
                 counts.append(await evaluations(callers[0]))

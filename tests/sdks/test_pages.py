@@ -106,7 +106,7 @@ STREAM = """address => new Promise((done) => {
 
 async def ask_all(page: Page, server: ServerProcess, key: str) -> dict[str, Json]:
     """Have the page send a request in each way that a browser's key is for; return the answers by path."""
-    plain = {"method": "POST", "headers": {"content-type": "application/json"}}
+    plain: Json = {"method": "POST", "headers": {"content-type": "application/json"}}
     return {
         path: await fetch(page, server.url + path, **{**plain, **options, "headers": {**plain["headers"], **headers}})
         for path, headers, options in (

@@ -155,7 +155,7 @@ async def test_a_flag_that_is_off_is_off_in_each(sqlite: Store, tmp_path: Path) 
 def test_the_versions_to_install_are_those_that_are_tested() -> None:
     locked = (ROOT / "requirements" / "dev.txt").read_text().lower()
     packages = json.loads((CLIENTS / "package.json").read_text())["dependencies"]
-    values = dict.fromkeys(("address", "key", "environment", "flag"), "")
+    values: Json = dict.fromkeys(("address", "key", "environment", "flag"), "")
     for way in ("openfeature", "unleash"):
         for wanted in re.findall(r"\S+==\S+", render("python", way, **values).install.lower()):
             assert f"{wanted} " in locked or f"{wanted}\n" in locked, wanted

@@ -96,7 +96,7 @@ async def test_a_new_file_gives_free_space_back_but_for_what_is_kept(database: D
 
 
 async def test_batches_wait_for_a_turn_only(database: Database) -> None:
-    waits = []
+    waits: list[float] = []
 
     async def write() -> None:
         while not giving.done():

@@ -1,7 +1,6 @@
 """The deletion of history: by age, and with its environment."""
 
 from datetime import timedelta
-from typing import cast
 from uuid import UUID, uuid4
 
 import pytest
@@ -65,7 +64,7 @@ async def count_rows(database: Database) -> dict[str, int]:
         for table in tables.metadata.sorted_tables:
             if table.schema == tables.HISTORY and table not in others:
                 count = await connection.execute(sa.select(sa.func.count()).select_from(table))
-                found[table.name] = cast("int", count.scalar_one())
+                found[table.name] = count.scalar_one()
     return found
 
 

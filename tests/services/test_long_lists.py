@@ -58,7 +58,7 @@ async def test_a_long_list_is_converted_after_its_connection_is_released(databas
     async with turn:  # so that none gets beyond its first piece
         uses = [asyncio.ensure_future(use(database)) for _ in range(AT_ONCE)]
         async with asyncio.timeout(10):
-            while len(turn._waiters or ()) < AT_ONCE:  # type: ignore[attr-defined]
+            while len(turn._waiters or ()) < AT_ONCE:
                 await asyncio.sleep(0)
         held = [engine for engine in database._engines if engine.pool.checkedout()]  # type: ignore[attr-defined]
     results = await asyncio.gather(*uses)

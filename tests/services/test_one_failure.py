@@ -31,6 +31,7 @@ from flagstaff.releases.runner import Runner
 from flagstaff.releases.threshold_watch import find_threshold_hold
 from flagstaff.releases.watching import TOLD_AFTER_SECONDS
 from flagstaff.settings import Settings
+from tests.support.api import Json
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_release, store_all
 from tests.support.watching import have_evaluated, list_told, missing, process_of, spoil_guard, unwatched, write_counts
 
@@ -141,6 +142,7 @@ async def change_release(database: Database, release: Release, **values: object)
 
 async def set_thresholds(database: Database, release: Release, *limits: Threshold) -> None:
     """Give a release other thresholds."""
+    stored: list[Json]
     stored = [{"request_metric": each.request_metric, "measure": each.measure, "action": each.action, "labels": {},
                "minutes": each.minutes, "above": each.above, "below": each.below} for each in limits]  # fmt: skip
     await change_release(database, release, thresholds=stored, updated_at=now())
@@ -160,7 +162,7 @@ async def unwritable(database: Database) -> AsyncIterator[None]:
     async with database.transaction() as transaction:
         connection = transaction.connection
         if connection.dialect.name == "sqlite":
-            made = (
+            made: tuple[str, ...] = (
                 (
                     f"CREATE TRIGGER refusing BEFORE UPDATE ON releases WHEN OLD.name = '{BROKEN}' "
                     "BEGIN SELECT RAISE(ABORT, 'cannot be written'); END"

@@ -28,10 +28,10 @@ from flagstaff.releases.counting import TOLERANCE
 from flagstaff.releases.observations import Observations
 from flagstaff.releases.plans import Action, Counts, Guard
 from flagstaff.releases.releases import Applied, Arms, Release
-from tests.conftest import Store
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_release, store_all
 from tests.support.history import make_batch, make_layout, write
 from tests.support.observing import observe
+from tests.support.stores import Store
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 BEGAN = microseconds(START)

@@ -36,12 +36,13 @@ from tests.support.loops import evaluate
 from tests.support.naive import evaluate_naively
 
 FILES = sorted((Path(__file__).parents[2] / "spec" / "evaluation").glob("*.json"))
-CASES = [
-    pytest.param(document, case, id=f"{file.stem}-{number}")
+NAMED_CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    (f"{file.stem}-{number}", document, case)
     for file in FILES
     for document in [json.loads(file.read_text())]
     for number, case in enumerate(document["cases"], start=1)
 ]
+CASES = [pytest.param(document, case, id=name) for name, document, case in NAMED_CASES]
 ENVIRONMENT = make_environment()
 
 
@@ -108,7 +109,7 @@ def test_both_evaluators_answer_as_the_case_says(document: dict[str, Any], case:
 
 
 def test_the_cases_show_every_reason() -> None:
-    reasons = {answer["reason"] for _, case in (case.values for case in CASES) for answer in case["expected"].values()}
+    reasons = {answer["reason"] for _, _, case in NAMED_CASES for answer in case["expected"].values()}
     for reason in (
         "Flag is globally disabled",
         "Matched user_id targeting rule",
@@ -128,7 +129,7 @@ def test_the_cases_show_every_reason() -> None:
 def test_the_cases_show_every_operator_met_and_not_met_with_and_without_negate() -> None:
     shown = {
         (condition["operator"], condition.get("negate", False), case["expected"][flag["key"]]["enabled"])
-        for document, case in (case.values for case in CASES)
+        for _, document, case in NAMED_CASES
         for flag in document["flags"]
         if flag.get("fallthrough") == "off" and len(flag["rules"]) == 1
         for condition in flag["rules"][0].get("conditions", [])

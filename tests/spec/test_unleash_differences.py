@@ -51,7 +51,7 @@ def unleash(context: Json, *features: Json) -> bool:
 
 def flagstaff(properties: Json, *features: Json) -> bool:
     """Return whether the flag of the last feature is on for ours."""
-    flags = list(translate_state({"features": features}).values())
+    flags = [each for each in translate_state({"features": features}).values() if isinstance(each, TargetedFlag)]
     return is_on(flag_key(features[-1]["name"]), properties, *flags)
 
 
@@ -133,6 +133,6 @@ def test_users_without_an_identifier_get_a_random_variant_only_in_unleash() -> N
     engine = UnleashEngine()
     engine.take_state(json.dumps({"version": 2, "features": [feature(variants=variants)]}))
     assert {engine.get_variant("asked", {}).variant.name for _ in range(REPEATS)} == {"red", "blue"}
-    ours = make_flag(key="asked", variants=tuple(Variant(each["name"], 500, '"x"') for each in variants))
+    ours = make_flag(key="asked", variants=tuple(Variant(name, 500, '"x"') for name in ("red", "blue")))
     asked = evaluate_all([TargetedFlag(ours)], [], User(None, "production", {}, AT))
     assert asked["asked"]["variant"] == "red"

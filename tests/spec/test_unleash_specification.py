@@ -67,8 +67,8 @@ def cases() -> Iterator[Case]:
         document = json.loads((folder / file).read_text())
         try:
             translated = translate_state(document["state"])
-        except LeftOutError as reason:
-            translated = {each["toggleName"]: reason for each in document["tests"]}
+        except LeftOutError as error:
+            translated = {each["toggleName"]: error for each in document["tests"]}
         flags = tuple(each for each in translated.values() if isinstance(each, TargetedFlag))
         segments = tuple(translate_segments(document["state"]))
         for asked in [*document.get("tests", ()), *document.get("variantTests", ())]:

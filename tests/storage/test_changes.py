@@ -128,7 +128,7 @@ async def test_every_list_of_changes_is_read_by_an_index(database: Database, sto
     await fill_trail(database, stored)
     project_id, environment_id, account_id = stored.project.id, stored.environment.id, stored.account.id
     since, until = AT + timedelta(minutes=50), AT + timedelta(minutes=60)
-    page: dict[str, int] = {"before": 10**6, "limit": 51}
+    page: dict[str, Any] = {"before": 10**6, "limit": 51}
     wanted = [
         ChangeFilter(),
         ChangeFilter(since=since),
@@ -141,7 +141,7 @@ async def test_every_list_of_changes_is_read_by_an_index(database: Database, sto
         ChangeFilter(environment_ids=[environment_id]),
         ChangeFilter(account_id, ["flag.toggled"], "flag-3", [environment_id], since, until),
     ]
-    reads = [
+    reads: list[Callable[[AsyncConnection], Awaitable[object]]] = [
         *(partial(list_project_changes, project_id=project_id, wanted=each, **page) for each in wanted),
         *(
             partial(list_environment_changes, environment=stored.environment, wanted=each, **page)

@@ -153,7 +153,9 @@ async def driver_connection(database: Database) -> asyncpg.Connection:
     """Return the connection that the pool gives."""
     async with database.read() as connection:
         await connection.execute(sa.text("SELECT 1"))
-        return (await connection.get_raw_connection()).driver_connection
+        driver = (await connection.get_raw_connection()).driver_connection
+        assert isinstance(driver, asyncpg.Connection)
+        return driver
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ async def test_a_lease_counts_from_the_moment_at_which_its_renewal_is_sent(feed:
         read_at.append(time.monotonic())
 
     *_, renewal = await asyncio.gather(*(read() for _ in range(5)), feed.renew(FIRST, None))
+    assert renewal is not None
     assert read_at[0] <= renewal.began_at <= read_at[1]
     connection = await asyncpg.connect(store.database_url)
     try:

@@ -8,7 +8,8 @@ import pytest
 from flagstaff.changes.changes import COMMAND_LINE, Scope, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database
-from flagstaff.database.revisions_store import Revision, find_project_revision, list_revisions, watch_revision
+from flagstaff.database.revisions import Revision
+from flagstaff.database.revisions_store import find_project_revision, list_revisions, watch_revision
 from flagstaff.projects.environments_store import get_environment
 from flagstaff.projects.projects_store import delete_project, find_project_for_update
 from flagstaff.values.errors import Error

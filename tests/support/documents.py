@@ -12,6 +12,7 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.config import CoveragePhaseConfig
 from schemathesis.core.parameters import ParameterLocation
+from schemathesis.core.result import Ok
 from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 from schemathesis.pytest.lazy import get_all_tests
 from schemathesis.schemas import BaseSchema
@@ -32,7 +33,7 @@ def load(document: dict[str, Any]) -> BaseSchema:
 
 
 def try_operation(
-    schema: BaseSchema, operation_id: str, send: Callable[[schemathesis.Case], None], *, examples: int
+    schema: BaseSchema, operation_id: str, send: Callable[[schemathesis.Case[Any]], None], *, examples: int
 ) -> None:
     """Send examples and boundary cases that the document allows and forbids, and `examples` random ones.
 
@@ -45,7 +46,7 @@ def try_operation(
     tried: set[object] = set()
     kind_of = _id_of_another_type if are_many() else _boundary
 
-    def send_case(case: schemathesis.Case) -> None:
+    def send_case(case: schemathesis.Case[Any]) -> None:
         kind = kind_of(case)
         if kind in tried:
             return
@@ -66,18 +67,20 @@ def try_operation(
     unexpected = CoveragePhaseConfig().unexpected_methods if operation_id in firsts else set()
     schema.config.phases.coverage.unexpected_methods = unexpected
     (made,) = get_all_tests(schema=of_operation, test_func=send_case, settings=chosen, given_kwargs=None)
-    _, send_all = made.ok()  # an error in the document raises
+    assert isinstance(made, Ok), made.err()
+    _, send_all = made.ok()
     send_all()
 
 
-def _boundary(case: schemathesis.Case) -> tuple[CoverageScenario, ParameterLocation | None] | None:
+def _boundary(case: schemathesis.Case[Any]) -> tuple[CoverageScenario, ParameterLocation | None] | None:
     """Return the kind and the place of the boundary that a case is at, if it is at one."""
     what = case.meta.phase.data if case.meta else None
     return (what.scenario, what.parameter_location) if isinstance(what, CoveragePhaseData) else None
 
 
-def _id_of_another_type(case: schemathesis.Case) -> str | None:
+def _id_of_another_type(case: schemathesis.Case[Any]) -> str | None:
     """Return the name of the id in the path that a case gives a value of another type, if it does."""
     what = case.meta.phase.data if case.meta else None
-    is_in_path = isinstance(what, CoveragePhaseData) and what.parameter_location is ParameterLocation.PATH
-    return what.parameter if is_in_path and what.scenario is CoverageScenario.INCORRECT_TYPE else None
+    if not isinstance(what, CoveragePhaseData) or what.parameter_location is not ParameterLocation.PATH:
+        return None
+    return what.parameter if what.scenario is CoverageScenario.INCORRECT_TYPE else None

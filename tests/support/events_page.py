@@ -234,7 +234,7 @@ def event_of(kind: str) -> Event:
     if kind in set(NoticeType):
         return _notice_of(NoticeType(kind))
     resource, _, verb = kind.partition(".")
-    after = RESOURCES[resource]
+    after: Any = RESOURCES[resource]
     if kind == "account.session_ended":
         after = Session(_ID, _ACCOUNT_ID, "Firefox on Linux", "192.0.2.1", AT, AT, LATER)
     if kind in ("account.token_created", "account.token_deleted"):

@@ -90,8 +90,8 @@ def _tell_ends(statuses: dict[int, socket.socket]) -> None:
 def _become(request: dict[str, Any], descriptors: list[int]) -> None:
     """Put the forked process into the state of a new one."""
     signal.set_wakeup_fd(-1)
-    for number in (signal.SIGCHLD, signal.SIGHUP):  # `nohup make test` ignores the second
-        signal.signal(number, signal.SIG_DFL)
+    for ignored in (signal.SIGCHLD, signal.SIGHUP):  # `nohup make test` ignores the second
+        signal.signal(ignored, signal.SIG_DFL)
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))

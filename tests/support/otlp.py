@@ -143,7 +143,7 @@ def _read(span: Span, resource: Mapping[str, Any]) -> ReceivedSpan:
 
 
 def _plain(attributes: Iterator[KeyValue]) -> dict[str, Any]:
-    return {each.key: getattr(each.value, each.value.WhichOneof("value")) for each in attributes}
+    return {each.key: getattr(each.value, str(each.value.WhichOneof("value"))) for each in attributes}
 
 
 def plain(metrics: Mapping[str, Metric]) -> dict[str, float]:
@@ -151,7 +151,7 @@ def plain(metrics: Mapping[str, Metric]) -> dict[str, float]:
     found: dict[str, float] = {}
     for name, metric in metrics.items():
         kind = metric.WhichOneof("data")
-        for point in getattr(metric, kind).data_points:
+        for point in getattr(metric, str(kind)).data_points:
             labels = {each.key: each.value.string_value for each in point.attributes}
             if kind != "histogram":
                 found[_name(name, labels)] = point.as_double

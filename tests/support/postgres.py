@@ -198,7 +198,7 @@ class PostgresServer:
 
     def _can_run(self) -> bool:
         try:
-            command = [self._programs / "postgres", "--version"]
+            command: list[str | Path] = [self._programs / "postgres", "--version"]
             return subprocess.run(command, capture_output=True, user=self._user, check=False).returncode == 0
         except PermissionError:
             return False
@@ -214,7 +214,7 @@ class PostgresServer:
         self._programs = packages / package.name / "pginstall" / "bin"
 
     def _initialise(self) -> None:
-        program = [self._programs / "initdb", "-D", self._data, "--no-sync"]
+        program: list[str | Path] = [self._programs / "initdb", "-D", self._data, "--no-sync"]
         options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"]
         outcome = subprocess.run(
             [*program, *options], capture_output=True, user=self._user, cwd=self._folder, check=False

@@ -1,6 +1,6 @@
 """A database's schema, and changes in a newer one that would break a version that was written for it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,7 +105,9 @@ def _read_table(inspector: sa.Inspector, name: str, schema: str | None) -> Table
         for each in inspector.get_columns(name, schema)
     }
     indexes = inspector.get_indexes(name, schema)
-    unique = [each["column_names"] for each in inspector.get_unique_constraints(name, schema)]
+    unique: list[Sequence[str | None]] = [
+        each["column_names"] for each in inspector.get_unique_constraints(name, schema)
+    ]
     unique += [each["column_names"] for each in indexes if each["unique"]]
     keys = {f"unique key ({_listed(each)})" for each in unique}
     if primary:

@@ -55,6 +55,7 @@ class World:
 
     @property
     def sdk_key(self) -> str:
+        assert self.project.sdk_key is not None
         return self.project.sdk_key
 
     def commit(self, enabled: bool, key: str = "production") -> None:

@@ -1,6 +1,7 @@
 """Strategies that generate flags with rules, variants and prerequisites, segments and users for hypothesis."""
 
 from datetime import timedelta
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -71,7 +72,7 @@ some_segments = st.fixed_dictionaries(
 def rules(draw: st.DrawFn, left_out: frozenset[str] = frozenset()) -> Rule:
     """A rule of any kind, for few different users, whose fields of these names have their defaults."""
     rule_type = draw(st.sampled_from(RuleType))
-    fields = {
+    fields: dict[str, st.SearchStrategy[Any]] = {
         "priority": st.integers(-1, 1),
         "conditions": st.just(()) | st.lists(some_conditions, max_size=3).map(tuple),
         "rollout_percentage": st.sampled_from([100, 100, 1, 50, 99]),

@@ -105,8 +105,8 @@ def with_rollout(targeted: TargetedFlag) -> TargetedFlag:
     *others, last = targeted.rules or [make_rule()]
     if last.rule_type is not RuleType.ATTRIBUTES or last.conditions:
         return targeted
-    rollout = {"rollout_percentage": last.rollout_percentage, "fallthrough": Fallthrough.ROLLOUT}
-    return TargetedFlag(replace(targeted.flag, **rollout), others)
+    flag = replace(targeted.flag, rollout_percentage=last.rollout_percentage, fallthrough=Fallthrough.ROLLOUT)
+    return TargetedFlag(flag, others)
 
 
 class User(NamedTuple):

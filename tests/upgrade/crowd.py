@@ -46,7 +46,8 @@ class Crowd:
             )
             for keeps_alive in (True, False)
         ]
-        self._clients[instance] = [self.tasks.create_task(each.run(leaving.is_set)) for each in (toggler, *evaluators)]
+        clients: list[Toggler | Evaluator] = [toggler, *evaluators]
+        self._clients[instance] = [self.tasks.create_task(each.run(leaving.is_set)) for each in clients]
 
     async def leave(self, instance: int) -> None:
         """Stop sending requests to it, after all of them have been answered."""

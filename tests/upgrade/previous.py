@@ -46,6 +46,7 @@ def build_previous() -> Release:
     if not commit:
         reason = "the previous release is not in this checkout; fetch the whole history with its tags"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    assert commit is not None
     folder = _CACHE / commit
     if not folder.exists():
         _CACHE.mkdir(exist_ok=True)

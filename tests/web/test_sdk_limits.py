@@ -38,7 +38,7 @@ REPORTS = {"FLAGSTAFF_REPORT_RATE_LIMIT": "3/minute"}
 
 async def send(caller: Caller, request: tuple[str, str, object], key: str) -> httpx.Response:
     method, path, body = request
-    options = {} if body is None else {"json": body}
+    options: Json = {} if body is None else {"json": body}
     return await caller.request(method, path, headers={"authorization": f"Bearer {key}"}, **options)
 
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Any
 
-from UnleashClient import UnleashClient
+from UnleashClient import UnleashClient  # type: ignore[attr-defined]
 from UnleashClient.impact_metrics import MetricFlagContext
 
 HYDRATION_SECONDS = 20  # the client does not wait for its stream
@@ -32,7 +32,7 @@ def connect(key: str, name: str, url: str, mode: str, folder: str) -> dict[str, 
         metrics_interval=1,
         custom_headers={"Authorization": key},
         cache_directory=f"{folder}/{name}",
-        experimental_mode={"type": mode},
+        experimental_mode={"type": mode},  # type: ignore[arg-type]
     )
     client.initialize_client()
     clients[name] = client

@@ -14,6 +14,7 @@ from flagstaff.database.backup.reading import open_backup
 from flagstaff.database.backup.writing import open_writer
 from flagstaff.values.errors import Code, Error
 from tests.storage.backup.conftest import BackUp, nobody
+from tests.support.api import Json
 from tests.support.contents import contents, fill_every_table
 from tests.support.stores import Store, sqlite_store
 
@@ -154,8 +155,9 @@ async def test_a_backup_without_one_of_its_tables_or_with_another_is_refused(
     path = await back_up(full)
     with open_backup(path) as backup:
         tables = msgspec.to_builtins(backup.manifest)["tables"]
-    version = {"schema": None, "name": "alembic_version", "key": ["version_num"]}
-    foreign = {"table": version | {"columns": [{"name": "version_num", "kind": "text"}]}, "counter": None, "parts": []}
+    version: Json = {"schema": None, "name": "alembic_version", "key": ["version_num"]}
+    columns = [{"name": "version_num", "kind": "text"}]
+    foreign: Json = {"table": version | {"columns": columns}, "counter": None, "parts": []}
     for given in ([], tables[:-1], [*tables, foreign | {"rows": 1}], [*tables, tables[0]]):
         wrong = rewritten(path, tables=given)
         with open_backup(wrong) as backup, pytest.raises(Error, match="tables differ") as refusal:

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -152,7 +153,8 @@ async def test_many_evaluations_of_many_flags_become_full_segments(database: Dat
 
 async def test_a_segment_that_is_continued_keeps_its_evaluations_and_their_ids(database: Database) -> None:
     environment_id, dice = uuid4(), random.Random(1)
-    written, before = [], []
+    written: list[RecordBatch] = []
+    before: list[Any] = []
     for after, flag in enumerate([None, 0, None, 3, 1]):
         written.append(batch_of(dice, environment_id, flag, after=after))
         await write(database, written[-1])

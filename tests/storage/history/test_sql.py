@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -35,7 +36,9 @@ async def store(postgres_template: PostgresServer, data_directory: Path) -> Asyn
         yield made
 
 
-async def select(database: Database, environment_id: UUID, *, since: float = 0, until: float = 3600) -> list[sa.Row]:
+async def select(
+    database: Database, environment_id: UUID, *, since: float = 0, until: float = 3600
+) -> list[sa.Row[Any]]:
     times = {"since": START + timedelta(seconds=since), "until": START + timedelta(seconds=until)}
     async with database.read_history() as connection:
         return [*await connection.execute(CALL, {"environment": environment_id, **times})]
