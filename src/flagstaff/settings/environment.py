@@ -53,7 +53,7 @@ def _value(setting: Field, given: Mapping[str, str], read: Mapping[str, Any]) ->
         value = setting.metadata["parse"](text)
     except ValueError as error:
         raise SettingsError(f"{variable} {error}.") from None
-    make = setting.metadata.get("make")
+    make = setting.metadata["make"]
     return make(value, variable_of(setting)) if make else value
 
 
