@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from flagstaff.settings import values
+from flagstaff.settings import addresses, values
+from flagstaff.settings.addresses import IPNetwork
 from flagstaff.settings.declarations import setting
 from flagstaff.settings.providers import Provider, parse_providers
-from flagstaff.settings.values import CommonPasswords, IPNetwork, Registration
+from flagstaff.settings.values import CommonPasswords, Registration
 from flagstaff.settings.webhooks import Proxy, parse_ports, parse_proxy, parse_readable_file
 
 
@@ -37,10 +38,10 @@ class AccessSettings:
         "change it while the server runs.",
     )
     trusted_proxies: tuple[IPNetwork, ...] = setting(
-        values.parse_networks, "", "A comma-separated list of networks whose X-Forwarded-For header is trusted."
+        addresses.parse_networks, "", "A comma-separated list of networks whose X-Forwarded-For header is trusted."
     )
     webhook_networks: tuple[IPNetwork, ...] = setting(
-        values.parse_networks,
+        addresses.parse_networks,
         "",
         "A comma-separated list of networks that webhooks may reach besides public addresses, also over http.",
     )
@@ -70,5 +71,5 @@ class AccessSettings:
         parse_readable_file, None, "A PEM file of the key of FLAGSTAFF_WEBHOOK_CLIENT_CERTIFICATE."
     )
     cors_origins: tuple[str, ...] = setting(
-        values.parse_origins, "", "A comma-separated list of origins whose pages may call /api and /auth."
+        addresses.parse_origins, "", "A comma-separated list of origins whose pages may call /api and /auth."
     )

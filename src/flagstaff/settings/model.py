@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from flagstaff.settings import values
+from flagstaff.settings import addresses, values
 from flagstaff.settings.access_settings import AccessSettings
 from flagstaff.settings.declarations import setting
 from flagstaff.settings.environment import SettingsError, read_settings, variable_of
@@ -58,8 +58,8 @@ class Settings(HistorySettings, AccessSettings, QuotaSettings, RequestSettings, 
     @property
     def is_local(self) -> bool:
         """True if only this machine can reach the server, as far as the settings say."""
-        addresses = (self.host, urlsplit(self.public_url).hostname or "")
-        return all(map(values.is_loopback, addresses)) and not self.trusted_proxies
+        hosts = (self.host, urlsplit(self.public_url).hostname or "")
+        return all(map(addresses.is_loopback, hosts)) and not self.trusted_proxies
 
     @property
     def accepts_common_passwords(self) -> bool:

@@ -4,17 +4,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from flagstaff.settings import values
+from flagstaff.settings import addresses, values
+from flagstaff.settings.addresses import SmtpServer
 from flagstaff.settings.database_urls import parse_database_url
 from flagstaff.settings.declarations import setting
-from flagstaff.settings.values import SmtpServer, WhenCutOff
+from flagstaff.settings.values import WhenCutOff
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings:
     """A part of `Settings`."""
 
-    host: str = setting(values.parse_host, "127.0.0.1", "The address to listen on; 0.0.0.0 for all networks.")
+    host: str = setting(addresses.parse_host, "127.0.0.1", "The address to listen on; 0.0.0.0 for all networks.")
     port: int = setting(
         values.parse_port, "8000", "The port to listen on; 0 for any free port. Also PORT.", alias="PORT"
     )
@@ -74,17 +75,19 @@ class ServerSettings:
         "requests elsewhere. Choose a little more than they take to notice.",
     )
     public_url: str = setting(
-        values.parse_public_url,
+        addresses.parse_public_url,
         "http://{host}:{port}",
         "The URL at which users reach the server; used in links. If it has a path, such as "
         "https://example.com/flags, all paths begin with that.",
     )
     smtp: SmtpServer | None = setting(
-        values.parse_smtp,
+        addresses.parse_smtp,
         None,
         "smtp://, smtps:// or smtp+starttls://user:password@host:port; "
         "if unset, each mail is written to a file in the data directory.",
         variable="FLAGSTAFF_SMTP_URL",
         is_secret=True,
     )
-    mail_from: str = setting(values.parse_mail_from, "Flagstaff <flagstaff@{public_host}>", "The sender of every mail.")
+    mail_from: str = setting(
+        addresses.parse_mail_from, "Flagstaff <flagstaff@{public_host}>", "The sender of every mail."
+    )
