@@ -1,4 +1,4 @@
-"""The import contracts, for import-linter: subjects stand above one another, and so do the layers in them.
+"""The import contracts that import-linter lacks: on kinds of modules, libraries and values.
 
 The name of a module contains its layer: `flags_routes` (routes and their schemas), `flags_service` (use cases),
 `flags_store` (SQL), and `flags` (values). Other modules belong to the highest layer that they import, or to the use
@@ -28,28 +28,22 @@ def read_imports(graph: ImportGraph) -> Imports:
     }
 
 
-class SubjectsContract(Contract):
-    """Every folder is listed as a subject; within a layer, no import leads to a higher subject or layer."""
+class KindsContract(Contract):
+    """No import leads to a higher layer: from values to stores, services, routes and what assembles them."""
 
-    subjects = fields.ListField(subfield=fields.StringField())
     stores = fields.ListField(subfield=fields.StringField())
     routes = fields.ListField(subfield=fields.StringField())
     assembly = fields.ListField(subfield=fields.StringField())
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: ARG002
         imports = read_imports(graph)
-        order = {subject: place for place, subject in enumerate(self.subjects)}
-        found = {subject_of(module) for module in imports}
-        wrong = [f"{each} is no subject in the list" for each in sorted(found - order.keys())]
-        wrong += [f"{each} is in the list, but there is no such subject" for each in sorted(order.keys() - found)]
-        if not wrong:
-            layers = self._layers(imports)
-            for module, others in sorted(imports.items()):
-                for other in others:
-                    if layers[other] > layers[module]:
-                        wrong.append(f"{module} imports {other} of a layer above it")
-                    elif layers[other] == layers[module] and order[subject_of(other)] < order[subject_of(module)]:
-                        wrong.append(f"{module} imports {other} of a subject above it")
+        layers = self._layers(imports)
+        wrong = [
+            f"{module} imports {other} of a layer above it"
+            for module, others in sorted(imports.items())
+            for other in others
+            if layers[other] > layers[module]
+        ]
         return ContractCheck(kept=not wrong, metadata={"wrong": wrong})
 
     def render_broken_contract(self, check: ContractCheck) -> None:
@@ -127,8 +121,3 @@ class PureContract(Contract):
     def render_broken_contract(self, check: ContractCheck) -> None:
         for line in check.metadata["wrong"]:
             output.print_error(line)
-
-
-def subject_of(module: str) -> str:
-    """Return the folder directly below the package."""
-    return module.partition(".")[0]

@@ -7,7 +7,7 @@ import httpx
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
-from flagstaff.identity.access_tokens.access_tokens import is_token
+from flagstaff.projects.access_tokens.access_tokens import is_token
 from tests.e2e.accessibility import AXE, UNBROKEN, check, stays_within
 from tests.e2e.people import PASSWORD, Person
 from tests.support.api import Json

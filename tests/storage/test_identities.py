@@ -5,6 +5,17 @@ from datetime import timedelta
 
 import pytest
 
+from flagstaff.accounts.single_sign_on.identities import Identity, SignIn
+from flagstaff.accounts.single_sign_on.identities_store import (
+    create_identity,
+    create_sign_in,
+    delete_expired_sign_ins,
+    find_identity,
+    list_given,
+    record_given,
+    set_only_way,
+    take_sign_in,
+)
 from flagstaff.database.database import Database
 from flagstaff.identity.second_factors.passkeys import Passkey
 from flagstaff.identity.second_factors.passkeys_store import (
@@ -20,17 +31,6 @@ from flagstaff.identity.second_factors.second_factors_store import (
     find_challenge,
     has_second_factor,
     spend_challenge,
-)
-from flagstaff.identity.single_sign_on.identities import Identity, SignIn
-from flagstaff.identity.single_sign_on.identities_store import (
-    create_identity,
-    create_sign_in,
-    delete_expired_sign_ins,
-    find_identity,
-    list_given,
-    record_given,
-    set_only_way,
-    take_sign_in,
 )
 from flagstaff.projects.members.members_store import delete_member
 from flagstaff.values.errors import Code, Error

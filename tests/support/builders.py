@@ -13,11 +13,11 @@ from flagstaff.flags.flags_store import create_flag
 from flagstaff.flags.targeting.rules_store import create_rule
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.targeting.segments_store import create_segment
-from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.accounts_store import create_account
 from flagstaff.permissions.members import Member, Role
 from flagstaff.permissions.permissions import Permission
+from flagstaff.projects.access_tokens.access_tokens import AccessToken
 from flagstaff.projects.environments_store import create_environment
 from flagstaff.projects.members.invitations import INVITATION_LIFETIME, Invitation
 from flagstaff.projects.members.members_store import save_member

@@ -17,7 +17,6 @@ from flagstaff.hooks.messages import Event, NamedProject, compose
 from flagstaff.hooks.notices import PROJECT_NOTICES, Notice, NoticeType
 from flagstaff.hooks.previews_service import Previewed
 from flagstaff.hooks.webhooks import INSTANCE_EVENTS, TEST_EVENT, Disabled, Format, Webhook
-from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.sessions.sessions import Session
@@ -25,6 +24,7 @@ from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.people.erasures import RequestedErasure
 from flagstaff.permissions.members import Member, Role
 from flagstaff.permissions.permissions import Permission
+from flagstaff.projects.access_tokens.access_tokens import AccessToken
 from flagstaff.projects.members.invitations import Invitation
 from flagstaff.projects.projects import Environment, EnvironmentOrder, Project
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey

@@ -1,7 +1,7 @@
 """Accounts and sessions, opened without the limits of logins."""
 
+from flagstaff.accounts.operated_accounts_service import OperatedAccounts
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.identity.accounts.operated_accounts_service import OperatedAccounts
 from flagstaff.identity.sessions.sessions import Origin
 from tests.support.api import Json
 

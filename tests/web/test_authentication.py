@@ -9,12 +9,12 @@ from fastapi.routing import APIRoute
 from starlette.types import Message
 from structlog.testing import capture_logs
 
+from flagstaff.accounts.credentials import read_credential
 from flagstaff.api.authentication import Authentication
 from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.services import SERVICES
-from flagstaff.identity.credentials import read_credential
 from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller
 from tests.support.clock import Clock

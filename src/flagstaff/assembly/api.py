@@ -8,6 +8,9 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from flagstaff.accounts import accounts_routes, administration_routes, own_account_routes, passkey_logins_routes
+from flagstaff.accounts.credentials import read_credential
+from flagstaff.accounts.single_sign_on import single_sign_on_routes
 from flagstaff.api.authentication import Authentication
 from flagstaff.api.invalid import add_problem_handlers
 from flagstaff.api.operation_routes import admit
@@ -40,16 +43,11 @@ from flagstaff.http.compression import Compression
 from flagstaff.http.dashboard.pages import DOCS, FILES, PATH_PREFIX, REGISTRATION, Dashboard
 from flagstaff.http.limits import Limits
 from flagstaff.http.services import SERVICES, Services
-from flagstaff.identity.access_tokens import access_tokens_routes
-from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
-from flagstaff.identity.accounts import accounts_routes, own_account_routes
-from flagstaff.identity.administration import administration_routes, instance_routes
+from flagstaff.identity.administration import instance_routes
 from flagstaff.identity.administration.instance_service import Instance
-from flagstaff.identity.credentials import read_credential
 from flagstaff.identity.second_factors import passkeys_routes, second_factors_routes
 from flagstaff.identity.sessions import sessions_routes
 from flagstaff.identity.sessions.sessions_service import Sessions
-from flagstaff.identity.single_sign_on import single_sign_on_routes
 from flagstaff.insight import (
     answers_routes,
     causes_routes,
@@ -62,6 +60,8 @@ from flagstaff.metrics import metrics_routes
 from flagstaff.notifications import notifications_routes, subscriptions_routes
 from flagstaff.people import erasures_routes, user_data_routes
 from flagstaff.projects import environments_routes, projects_routes, sdk_keys_routes
+from flagstaff.projects.access_tokens import access_tokens_routes
+from flagstaff.projects.access_tokens.access_tokens_service import AccessTokens
 from flagstaff.projects.members import invitation_links_routes, invitations_routes, members_routes
 from flagstaff.releases import outlook_routes, releases_routes, results_routes
 from flagstaff.settings import Registration, Settings
@@ -97,6 +97,7 @@ def create_api() -> FastAPI:
         access_tokens_routes,
         second_factors_routes,
         passkeys_routes,
+        passkey_logins_routes,
         single_sign_on_routes,
         projects_routes,
         members_routes,

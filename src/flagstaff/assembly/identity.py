@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from flagstaff.accounts.account_deletions_service import AccountDeletions
+from flagstaff.accounts.accounts_service import Accounts
+from flagstaff.accounts.administrators_service import Administrators
+from flagstaff.accounts.email_verification import EmailVerification, VerificationTokens
+from flagstaff.accounts.single_sign_on.identities import CALLBACK_PATH
+from flagstaff.accounts.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.audit.forgetting import EVERY_SECONDS, TrailForgetting
-from flagstaff.identity.access_tokens.access_tokens import AccessToken
-from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
-from flagstaff.identity.accounts.account_deletions_service import AccountDeletions
 from flagstaff.identity.accounts.accounts import Account
-from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.accounts.confirmations import Confirmations
-from flagstaff.identity.accounts.email_verification import EmailVerification, VerificationTokens
 from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.identity.accounts.trusted_addresses import TrustedAddresses
-from flagstaff.identity.administration.administrators_service import Administrators
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.identity.second_factors.passkeys import site_of
 from flagstaff.identity.second_factors.passkeys_service import Passkeys
@@ -27,15 +27,15 @@ from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.identity.second_factors.second_factors_service import SecondFactors
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.sessions.tokens import Tokens
-from flagstaff.identity.single_sign_on.identities import CALLBACK_PATH
-from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.mail.mailer import Mailer
 from flagstaff.notifications.mail_budget import MailBudget
+from flagstaff.projects.access_tokens.access_tokens import AccessToken
+from flagstaff.projects.access_tokens.access_tokens_service import AccessTokens
 
 if TYPE_CHECKING:  # loaded only if the settings name a provider
     import httpx
 
-    from flagstaff.identity.single_sign_on.oidc import ProviderClient
+    from flagstaff.accounts.single_sign_on.oidc import ProviderClient
 
 # The interval at which old records of accounts are removed: what has expired, and clients not seen for long.
 _PURGE_SECONDS = 600.0
@@ -184,7 +184,7 @@ def _make_http(foundation: Foundation) -> "httpx.AsyncClient | None":
 def _make_provider_clients(foundation: Foundation, http: "httpx.AsyncClient | None") -> "dict[str, ProviderClient]":
     if http is None:
         return {}
-    from flagstaff.identity.single_sign_on.oidc import ProviderClient  # noqa: PLC0415 -- only where the settings ask
+    from flagstaff.accounts.single_sign_on.oidc import ProviderClient  # noqa: PLC0415 -- only where the settings ask
 
     redirect_uri = f"{foundation.settings.public_url}{CALLBACK_PATH}"
     return {

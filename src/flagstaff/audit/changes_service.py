@@ -11,10 +11,11 @@ from flagstaff.audit.change_summaries_store import ChangesInterval
 from flagstaff.changes.changes import Actor, NumberedChange
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts.accounts_store import find_account_by_email
+from flagstaff.identity.administration.rights import require_administrator
 from flagstaff.permissions.members import Member
 from flagstaff.permissions.permissions import Permission, may, require
 from flagstaff.projects import environments_store
-from flagstaff.projects.access import open_member, open_project, require_administrator
+from flagstaff.projects.access import open_member, open_project
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.intervals import Intervals, calendar_intervals

@@ -14,7 +14,7 @@ from flagstaff.audit.old_changes_store import TRAIL_DELETED
 from flagstaff.changes.changes import Actor, Scope, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database
-from flagstaff.projects.access import hold_administrators, require_administrator
+from flagstaff.identity.administration.rights import hold_administrators, require_administrator
 from flagstaff.values.errors import invalid_field, not_found
 from flagstaff.values.lists import WHOLE, Window
 

@@ -12,6 +12,8 @@ from uuid import UUID
 
 import structlog
 
+from flagstaff.accounts import account_deletions_store
+from flagstaff.accounts.account_deletions_store import Forgotten
 from flagstaff.audit.redacting import redact
 from flagstaff.audit.redactions_store import Recorded, Wanted
 from flagstaff.changes.actions import actions_of
@@ -19,8 +21,6 @@ from flagstaff.changes.changes import DELETED_ACCOUNT
 from flagstaff.changes.redaction import TARGETING_KINDS, redacted_state, without_address, without_person
 from flagstaff.database.changes_store import newest_change
 from flagstaff.database.database import Database
-from flagstaff.identity.accounts import account_deletions_store
-from flagstaff.identity.accounts.account_deletions_store import Forgotten
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.values.errors import Code, Error

@@ -10,15 +10,15 @@ from typing import Annotated
 
 import typer
 
+from flagstaff.accounts.account_deletions_service import AccountDeletions
+from flagstaff.accounts.administrators_service import Administrators
+from flagstaff.accounts.operated_accounts_service import OperatedAccounts
 from flagstaff.assembly.bootstrap import open_database, utc_now
 from flagstaff.assembly.secret_keys import require_secret_key
 from flagstaff.audit.forgetting import TrailForgetting
 from flagstaff.database.data_directory import DataDirectory
-from flagstaff.identity.accounts.account_deletions_service import AccountDeletions
 from flagstaff.identity.accounts.accounts import Account, check_password
-from flagstaff.identity.accounts.operated_accounts_service import OperatedAccounts
 from flagstaff.identity.accounts.passwords import Passwords
-from flagstaff.identity.administration.administrators_service import Administrators
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.settings import Settings
 from flagstaff.values.emails import check_email

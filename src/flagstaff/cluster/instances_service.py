@@ -9,7 +9,7 @@ from flagstaff.changes.changes import Actor
 from flagstaff.cluster.instances import Behind, ListedInstance, without_former
 from flagstaff.database.changes_store import changes_after, newest_change
 from flagstaff.database.database import Database
-from flagstaff.projects.access import require_administrator
+from flagstaff.identity.administration.rights import require_administrator
 
 
 class PlacedInstance(NamedTuple):

@@ -13,8 +13,9 @@ from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.hooks import webhooks_store
 from flagstaff.hooks.webhooks import Webhook
 from flagstaff.hooks.webhooks_store import Health
+from flagstaff.identity.administration.rights import hold_administrators, require_administrator
 from flagstaff.permissions.permissions import Permission, require
-from flagstaff.projects.access import hold_administrators, open_membership, require_administrator
+from flagstaff.projects.access import open_membership
 
 
 class WatchedWebhook(NamedTuple):

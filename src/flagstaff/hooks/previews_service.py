@@ -19,7 +19,7 @@ from flagstaff.hooks.events_service import Events, were_made_together
 from flagstaff.hooks.messages import compose
 from flagstaff.hooks.webhooks import Format, Webhook
 from flagstaff.hooks.webhooks_service import check_values
-from flagstaff.projects.access import hold_administrators
+from flagstaff.identity.administration.rights import hold_administrators
 
 PREVIEWED_FOR = timedelta(days=1)
 PREVIEWED_MAX = 500

@@ -1,1 +1,1 @@
-"""Callers: accounts, sessions, second factors, single sign-on, access tokens, administrators."""
+"""Who is calling: accounts as they are stored, their sessions and second factors, and the instance's settings."""

@@ -11,13 +11,12 @@ from flagstaff.changes.changes import Actor
 from flagstaff.database.changes_store import find_latest_change
 from flagstaff.database.database import Connection
 from flagstaff.database.revisions_store import forget_found, record_found
-from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.administration import administrators_store
 from flagstaff.identity.second_factors.second_factors_store import has_second_factor
 from flagstaff.permissions.members import Member, Role
 from flagstaff.permissions.permissions import LimitedMember, Permission, record_check, require
 from flagstaff.projects import environments_store, projects_store
+from flagstaff.projects.access_tokens import access_tokens_store
 from flagstaff.projects.members import members_store
 from flagstaff.projects.projects import Environment, Project
 from flagstaff.values.errors import Code, Error, enrolment_required, not_found
@@ -168,24 +167,6 @@ def limit(actor: Actor, member: Member, reach: Reach | None) -> Member:
         permissions=actor.limits.permissions,
         only_in=reach[member.project_id] if reach is not None else None,
     )
-
-
-async def require_administrator(connection: Connection, actor: Actor) -> None:
-    """Raise Error FORBIDDEN unless the actor is an administrator of the instance."""
-    is_one = actor.account_id is not None and await administrators_store.is_administrator(connection, actor.account_id)
-    if not is_one:
-        raise Error(Code.FORBIDDEN, "Only administrators of this instance can do this.")
-
-
-async def hold_administrators(connection: Connection, actor: Actor) -> set[UUID]:
-    """The same for a write: the active administrators, who stay so until the transaction ends.
-
-    A transaction that also locks a project locks the project first.
-    """
-    present = await administrators_store.lock_administrators(connection)
-    # A statement after the lock, so that it sees who was demoted while this transaction waited.
-    await require_administrator(connection, actor)
-    return present
 
 
 async def require_second_factor(connection: Connection, project: Project, account_id: UUID) -> None:

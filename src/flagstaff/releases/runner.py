@@ -20,9 +20,9 @@ from flagstaff.flags.access import FlagPath
 from flagstaff.flags.flags import Flag
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
-from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.metrics import metrics_store
 from flagstaff.projects import projects_store
+from flagstaff.projects.access_tokens import access_tokens_store
 from flagstaff.releases import flag_changes_store, observations_store, releases_store
 from flagstaff.releases.authority_store import find_loss
 from flagstaff.releases.conflicts import find_conflict

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from flagstaff.identity.access_tokens.access_tokens import PATTERN, checksum, is_token, new_token
+from flagstaff.projects.access_tokens.access_tokens import PATTERN, checksum, is_token, new_token
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstaff.identity.single_sign_on.identities import check_return_to
+from flagstaff.accounts.single_sign_on.identities import check_return_to
 from flagstaff.values.emails import domain_of
 
 

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
-from flagstaff.identity.access_tokens.access_tokens import PATTERN, is_token, new_token
 from flagstaff.permissions.permissions import Permission
+from flagstaff.projects.access_tokens.access_tokens import PATTERN, is_token, new_token
 from tests.support import tokens
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
@@ -337,7 +337,7 @@ async def test_the_last_use_is_known_to_within_minutes(
     for minutes, used in ((1, "10:01:00"), (4, "10:01:00"), (1, "10:06:00")):
         clock.advance(minutes=minutes)
         await machine.get("/api/me")
-        await flagstaff.identity.access_tokens.write_last_used()
+        await flagstaff.projects.access_tokens.write_last_used()
         assert (await ada.get(OWN)).json()[0]["last_used_at"] == f"2026-11-20T{used}.000000Z"
 
 

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.identity.access_tokens.access_tokens_store import count_account_tokens, delete_token
 from flagstaff.identity.accounts.accounts_store import lock_account
 from flagstaff.identity.sessions.sessions_store import end_sessions
+from flagstaff.projects.access_tokens.access_tokens_store import count_account_tokens, delete_token
 from flagstaff.projects.projects_store import find_project_for_update
 from tests.support import tokens
 from tests.support.api import Caller, Json, flag_path, project_path

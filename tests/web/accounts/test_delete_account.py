@@ -11,9 +11,9 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
+from flagstaff.accounts import account_deletions_service
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
-from flagstaff.identity.accounts import account_deletions_service
 from flagstaff.projects.projects_store import find_project_for_update
 from tests.support import tokens
 from tests.support.administration import account_path, change

@@ -1,1 +1,1 @@
-"""Accounts: registration, passwords, and limits on guessing them."""
+"""Accounts as they are stored, their passwords, and limits on guessing them."""

@@ -9,7 +9,6 @@ from uuid_utils.compat import uuid7
 from flagstaff.changes.changes import Actor, Scope, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Transaction
-from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.administration import administrators_store
@@ -62,7 +61,7 @@ async def replace_password(
     """
     connection = transaction.connection
     if ends_tokens:
-        await access_tokens_store.delete_account_tokens(connection, account.id)
+        await accounts_store.delete_account_tokens(connection, account.id)
     await accounts_store.set_password_hash(connection, account.id, password_hash)
     await accounts_store.spend_resets(connection, account.id, now)
     await sessions_store.end_sessions(connection, account.id)

@@ -220,3 +220,15 @@ async def forget_clients(connection: AsyncConnection, account_id: UUID, *, until
     """Delete the clients that last logged in to the account at or before a moment."""
     clients = tables.known_clients
     await connection.execute(clients.delete().where(clients.c.account_id == account_id, clients.c.seen_at <= until))
+
+
+async def has_identity(connection: AsyncConnection, account_id: UUID) -> bool:
+    """Return whether an account signs in at a provider."""
+    query = sa.select(sa.exists().where(tables.identities.c.account_id == account_id))
+    return bool((await connection.execute(query)).scalar_one())
+
+
+async def delete_account_tokens(connection: AsyncConnection, account_id: UUID) -> None:
+    """Delete all tokens that an account has made, also those for projects."""
+    tokens = tables.access_tokens
+    await connection.execute(tokens.delete().where(tokens.c.account_id == account_id))

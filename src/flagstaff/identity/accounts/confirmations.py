@@ -14,7 +14,6 @@ from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.identity.second_factors.code_verification import CodeProof, accept
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.identity.sessions import sessions_store
-from flagstaff.identity.single_sign_on import identities_store
 from flagstaff.values.errors import Code, Error, invalid_field
 
 SIGN_IN_COUNTS_FOR = timedelta(minutes=10)
@@ -83,7 +82,7 @@ class Confirmations:
         now = self.now()
         async with self.database.read() as connection:
             session = await sessions_store.find_session(connection, account_id, session_id, now)
-            has_provider = await identities_store.has_identity(connection, account_id)
+            has_provider = await accounts_store.has_identity(connection, account_id)
         return has_provider and session is not None and now - session.created_at <= SIGN_IN_COUNTS_FOR
 
 

@@ -12,8 +12,8 @@ from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.identity.administration import instance_store
 from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.administration.instance_store import Counts
+from flagstaff.identity.administration.rights import hold_administrators, require_administrator
 from flagstaff.identity.second_factors.second_factors_store import DEMAND_SETTING, has_second_factor
-from flagstaff.projects.access import hold_administrators, require_administrator
 from flagstaff.values.errors import enrolment_required
 
 _REGISTRATION = "registration"

@@ -1,4 +1,4 @@
-"""HTTP of passkeys: those of your account, and logging in with one alone."""
+"""HTTP of the passkeys of your account."""
 
 from typing import Annotated, Any
 
@@ -6,26 +6,21 @@ from fastapi import Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from flagstaff.api.admission import admission
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Moment, Name, PublicKeyCredential, Text, TokenOut, Uuid
+from flagstaff.api.schemas import Body, Moment, Name, PublicKeyCredential, Text, Uuid
 from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
-from flagstaff.http.services import service, service_of
+from flagstaff.http.services import service
 from flagstaff.identity.accounts.login_attempts import confirmed_password
 from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
-from flagstaff.identity.accounts.request_clients import Client
 from flagstaff.identity.second_factors.passkeys import Passkey
 from flagstaff.identity.second_factors.passkeys_service import Passkeys
-from flagstaff.identity.sessions.logins import open_session
-from flagstaff.identity.sessions.origins import CurrentOrigin
-from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.values.moments import format_moment
 
 router = Router(tags=["Two factors"])
@@ -43,12 +38,6 @@ class NewPasskey(Body):
     """A passkey that the browser has made, and a name to recognise it by."""
 
     name: Name
-    credential: PublicKeyCredential
-
-
-class PasskeyLogin(Body):
-    """The browser's answer for a passkey."""
-
     credential: PublicKeyCredential
 
 
@@ -70,12 +59,6 @@ class RegisteredOut(ResponseModel):
 
 class CreationOptionsOut(ResponseModel):
     """For `navigator.credentials.create`, in the form that `PublicKeyCredential.parseCreationOptionsFromJSON` reads."""
-
-    public_key: dict[str, Any]
-
-
-class RequestOptionsOut(ResponseModel):
-    """For `navigator.credentials.get`, in the form that `PublicKeyCredential.parseRequestOptionsFromJSON` reads."""
 
     public_key: dict[str, Any]
 
@@ -148,32 +131,3 @@ async def remove_passkey(
         await passkeys.remove(actor, passkey_id, current_password=body.current_password, client=widest_network(client))
     warnings.start(actor.account_id, Warned.PASSKEY_REMOVED)
     return no_content()
-
-
-@router.post(
-    "/auth/passkeys/options",
-    response_model=RequestOptionsOut,
-    responses=problems(409, 429, 503),
-    dependencies=[Depends(admission(lambda limits: limits.login))],
-)
-@writes(Caller.ANYONE, reports_revision=False, repeatable=False)
-async def begin_passkey_login(passkeys: Service) -> Response:
-    """Begin to log in with a passkey alone, within five minutes."""
-    return json_response({"public_key": await passkeys.begin_login()})
-
-
-@router.post(
-    "/auth/passkeys/login",
-    response_model=TokenOut,
-    responses=problems(400, 401, 403, 413, 429, 503),
-    dependencies=[Depends(admission(lambda limits: limits.login))],
-)
-@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
-async def log_in_with_passkey(
-    body: PasskeyLogin, request: Request, passkeys: Service, client: Client, origin: CurrentOrigin
-) -> Response:
-    """Get a bearer token for `/api` with a passkey alone. Its authenticator must have verified the user."""
-    account = await passkeys.log_in(body.credential)
-    single_sign_on = service_of(request, SingleSignOn)
-    single_sign_on.require_password_login(account.email)
-    return await open_session(request, account, origin, client)

@@ -10,11 +10,11 @@ from flagstaff.changes.changes import Actor, Scope, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database
 from flagstaff.database.preconditions import ANY_STATE, Precondition
-from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.permissions.members import Member, Role
 from flagstaff.permissions.permissions import OwnPermissions, Permission, own_permissions, require_grant
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_membership
+from flagstaff.projects.access_tokens import access_tokens_store
 from flagstaff.projects.members import members_store
 from flagstaff.projects.members.environment_roles import require_environment_roles
 from flagstaff.projects.members.succession import hand_over

@@ -3,9 +3,9 @@
 from functools import partial
 
 from flagstaff.api.authentication import Credential
-from flagstaff.identity.access_tokens.access_tokens import PREFIX
-from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens, read_access_token
 from flagstaff.identity.sessions.sessions_service import Sessions
+from flagstaff.projects.access_tokens.access_tokens import PREFIX
+from flagstaff.projects.access_tokens.access_tokens_service import AccessTokens, read_access_token
 
 
 def read_credential(sessions: Sessions, access_tokens: AccessTokens, token: str) -> Credential:

@@ -6,6 +6,8 @@ from fastapi import Depends, Request
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
+from flagstaff.accounts.single_sign_on.identities import check_return_to
+from flagstaff.accounts.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.api.admission import admission
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
@@ -18,8 +20,6 @@ from flagstaff.http.services import service, service_of
 from flagstaff.identity.second_factors.second_factors_service import SecondFactors
 from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.identity.sessions.sessions_service import Sessions
-from flagstaff.identity.single_sign_on.identities import check_return_to
-from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 
 router = Router(prefix="/auth/sso", tags=["Single sign-on"])
 

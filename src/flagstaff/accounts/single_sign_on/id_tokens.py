@@ -7,7 +7,7 @@ from typing import Any
 
 import jwt
 
-from flagstaff.identity.single_sign_on.provider_calls import ProviderCalls
+from flagstaff.accounts.single_sign_on.provider_calls import ProviderCalls
 from flagstaff.settings.providers import Provider
 
 _KEYS_LIFETIME = timedelta(hours=1)

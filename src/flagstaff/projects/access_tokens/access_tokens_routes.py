@@ -19,10 +19,10 @@ from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service, service_of
-from flagstaff.identity.access_tokens.access_tokens import PATTERN, AccessToken
-from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens, Wanted
 from flagstaff.identity.accounts.confirmation_schemas import Confirmed, confirm
 from flagstaff.permissions.permissions import Permission
+from flagstaff.projects.access_tokens.access_tokens import PATTERN, AccessToken
+from flagstaff.projects.access_tokens.access_tokens_service import AccessTokens, Wanted
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix="/api", tags=["Access tokens"])

@@ -13,16 +13,16 @@ from flagstaff.changes.changes import COMMAND_LINE, Actor, Scope, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.database.preconditions import ANY_STATE, Precondition
-from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.account_changes import end_session
 from flagstaff.identity.accounts.accounts import Account, ListedAccount
 from flagstaff.identity.administration import administrators_store
+from flagstaff.identity.administration.rights import hold_administrators, require_administrator
 from flagstaff.identity.sessions import sessions_store
 from flagstaff.identity.sessions.sessions import Session
 from flagstaff.permissions.members import Member, Role
 from flagstaff.projects import projects_store
-from flagstaff.projects.access import hold_administrators, require_administrator
+from flagstaff.projects.access_tokens import access_tokens_store
 from flagstaff.projects.members import members_store
 from flagstaff.projects.projects import ListedProject
 from flagstaff.values.errors import Code, Error, not_found
@@ -155,7 +155,7 @@ class Administrators:
             await accounts_store.set_deactivated(connection, before.id, after.deactivated_at)
             if not after.is_active:
                 await sessions_store.end_sessions(connection, before.id)
-                await access_tokens_store.delete_account_tokens(connection, before.id)
+                await accounts_store.delete_account_tokens(connection, before.id)
             verb = "reactivated" if after.is_active else "deactivated"
             await self._record(transaction, actor, verb, before, after)
         return after

@@ -10,14 +10,14 @@ from uuid import UUID
 
 import structlog
 
+from flagstaff.accounts.single_sign_on import identities_store
 from flagstaff.changes.changes import Actor, Scope, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database, Transaction
-from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts.accounts import Account
-from flagstaff.identity.single_sign_on import identities_store
 from flagstaff.permissions.members import Member, Role
 from flagstaff.projects import projects_store
+from flagstaff.projects.access_tokens import access_tokens_store
 from flagstaff.projects.members import members_store
 from flagstaff.settings.providers import ROLES, Provider
 

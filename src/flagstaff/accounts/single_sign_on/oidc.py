@@ -14,9 +14,9 @@ from urllib.parse import urlencode, urlsplit
 
 import httpx
 
-from flagstaff.identity.single_sign_on.id_tokens import IdTokens
-from flagstaff.identity.single_sign_on.identities import Person
-from flagstaff.identity.single_sign_on.provider_calls import ProviderCalls
+from flagstaff.accounts.single_sign_on.id_tokens import IdTokens
+from flagstaff.accounts.single_sign_on.identities import Person
+from flagstaff.accounts.single_sign_on.provider_calls import ProviderCalls
 from flagstaff.settings.providers import Provider
 from flagstaff.values.text import check_length, check_text
 

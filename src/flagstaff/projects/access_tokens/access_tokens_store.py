@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
-from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.second_factors.second_factors_store import chosen_demand
 from flagstaff.permissions.permissions import Permission
+from flagstaff.projects.access_tokens.access_tokens import AccessToken
 
 _columns = tables.access_tokens.c
 _token = sa.select(
@@ -97,11 +97,6 @@ async def delete_member_tokens(connection: AsyncConnection, project_id: UUID, ac
     """Delete the tokens for a project that an account has made."""
     ours = (_columns.project_id == project_id, _columns.account_id == account_id)
     await connection.execute(tables.access_tokens.delete().where(*ours))
-
-
-async def delete_account_tokens(connection: AsyncConnection, account_id: UUID) -> None:
-    """Delete all tokens that an account has made, also those for projects."""
-    await connection.execute(tables.access_tokens.delete().where(_columns.account_id == account_id))
 
 
 async def count_account_tokens(connection: AsyncConnection, account_id: UUID) -> int:

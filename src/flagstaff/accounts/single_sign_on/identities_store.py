@@ -6,9 +6,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.accounts.single_sign_on.identities import Identity, SignIn
 from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
-from flagstaff.identity.single_sign_on.identities import Identity, SignIn
 
 _identities = tables.identities
 _sign_ins = tables.sign_ins
@@ -45,12 +45,6 @@ async def find_identity(connection: AsyncConnection, issuer: str, subject: str) 
     query = sa.select(_identities).where(_identities.c.issuer == issuer, _identities.c.subject == subject)
     row = (await connection.execute(query)).one_or_none()
     return Identity(*row) if row else None
-
-
-async def has_identity(connection: AsyncConnection, account_id: UUID) -> bool:
-    """Return whether an account signs in at a provider."""
-    query = sa.select(sa.exists().where(_identities.c.account_id == account_id))
-    return bool((await connection.execute(query)).scalar_one())
 
 
 async def create_identity(connection: AsyncConnection, identity: Identity) -> None:

@@ -9,18 +9,20 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
+from flagstaff.accounts import account_deletions_store
 from flagstaff.changes.changes import COMMAND_LINE, DELETED_ACCOUNT, Actor, Scope, change_of
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.idempotency import idempotency_store
-from flagstaff.identity.accounts import account_deletions_store, accounts_store
+from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.accounts import Account, ListedAccount
 from flagstaff.identity.administration import administrators_store
+from flagstaff.identity.administration.rights import require_administrator
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.identity.sessions import sessions_store
 from flagstaff.projects import projects_store
-from flagstaff.projects.access import hold_session, require_administrator
+from flagstaff.projects.access import hold_session
 from flagstaff.projects.members import invitations_store, members_store
 from flagstaff.projects.members.succession import hand_over
 from flagstaff.projects.projects import Project

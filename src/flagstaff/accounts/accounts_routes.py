@@ -7,6 +7,9 @@ from fastapi import Depends, Request
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
+from flagstaff.accounts.account_schemas import Password
+from flagstaff.accounts.accounts_service import Accounts
+from flagstaff.accounts.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.api.admission import admission
 from flagstaff.api.auth import CurrentToken
 from flagstaff.api.operations import writes
@@ -19,8 +22,6 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service, service_of
-from flagstaff.identity.accounts.account_schemas import Password
-from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.accounts.login_attempts import counted_attempt
 from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.accounts.request_clients import Client, remember_client
@@ -29,7 +30,6 @@ from flagstaff.identity.second_factors.second_factors_service import SecondFacto
 from flagstaff.identity.sessions.logins import open_session
 from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.identity.sessions.sessions_service import Sessions
-from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.values.errors import Code, Error
 
 router = Router(tags=["Accounts"])

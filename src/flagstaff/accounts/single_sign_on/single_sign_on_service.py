@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from flagstaff.accounts.single_sign_on import identities_store
+from flagstaff.accounts.single_sign_on.group_roles import apply_groups
+from flagstaff.accounts.single_sign_on.identities import SIGN_IN_LIFETIME, Identity, Person, SignIn
 from flagstaff.changes.changes import Actor
 from flagstaff.database.database import Database, Transaction
 from flagstaff.identity.accounts import accounts_store
@@ -18,15 +21,12 @@ from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.identity.second_factors import second_factors_store
 from flagstaff.identity.sessions.tokens import hash_token
-from flagstaff.identity.single_sign_on import identities_store
-from flagstaff.identity.single_sign_on.group_roles import apply_groups
-from flagstaff.identity.single_sign_on.identities import SIGN_IN_LIFETIME, Identity, Person, SignIn
 from flagstaff.settings.providers import Provider
 from flagstaff.values.emails import check_email, domain_of
 from flagstaff.values.errors import Code, Error, not_found
 
 if TYPE_CHECKING:  # loaded only if the settings name a provider
-    from flagstaff.identity.single_sign_on.oidc import ProviderClient
+    from flagstaff.accounts.single_sign_on.oidc import ProviderClient
 
 log = structlog.get_logger(__name__)
 

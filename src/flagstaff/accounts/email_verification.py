@@ -10,10 +10,10 @@ from datetime import datetime
 from struct import Struct
 from uuid import UUID
 
+from flagstaff.accounts.accounts_service import Accounts
 from flagstaff.changes.changes import Actor
 from flagstaff.identity.accounts.account_changes import verify_email
 from flagstaff.identity.accounts.accounts import VERIFICATION_LIFETIME, Account
-from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.sessions.signed_links import SignedLinks
 from flagstaff.values.errors import Code, Error, invalid_field
 

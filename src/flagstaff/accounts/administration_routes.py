@@ -8,6 +8,8 @@ from fastapi import Depends, Query
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
+from flagstaff.accounts.account_deletions_service import AccountDeletions
+from flagstaff.accounts.administrators_service import Administrators
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id, parse_id
@@ -21,9 +23,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
-from flagstaff.identity.accounts.account_deletions_service import AccountDeletions
 from flagstaff.identity.accounts.accounts import ListedAccount
-from flagstaff.identity.administration.administrators_service import Administrators
 from flagstaff.identity.sessions.session_schemas import AccountSessionOut, session_view
 from flagstaff.permissions.members import Role
 from flagstaff.projects.projects import ListedProject

@@ -6,6 +6,10 @@ from fastapi import Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
+from flagstaff.accounts.account_deletions_service import AccountDeletions
+from flagstaff.accounts.account_schemas import Password
+from flagstaff.accounts.accounts_routes import AccountOut, Service
+from flagstaff.accounts.email_verification import EmailVerification
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
@@ -17,11 +21,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service, service_of
-from flagstaff.identity.accounts.account_deletions_service import AccountDeletions
-from flagstaff.identity.accounts.account_schemas import Password
-from flagstaff.identity.accounts.accounts_routes import AccountOut, Service
 from flagstaff.identity.accounts.confirmation_schemas import Confirmed, confirm
-from flagstaff.identity.accounts.email_verification import EmailVerification
 from flagstaff.identity.accounts.login_attempts import confirmed_password
 from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.accounts.request_clients import remember_client

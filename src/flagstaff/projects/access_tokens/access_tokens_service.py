@@ -15,13 +15,13 @@ from flagstaff.changes.changes import Actor, Authenticated, Scope, TokenName, ch
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.database.preconditions import ANY_STATE, Precondition
-from flagstaff.identity.access_tokens import access_tokens_store
-from flagstaff.identity.access_tokens.access_tokens import AccessToken, is_token, new_token
 from flagstaff.identity.sessions.last_used import Sightings
 from flagstaff.identity.sessions.tokens import hash_token
 from flagstaff.permissions.permissions import Limits, Permission, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import hold_session, open_membership
+from flagstaff.projects.access_tokens import access_tokens_store
+from flagstaff.projects.access_tokens.access_tokens import AccessToken, is_token, new_token
 from flagstaff.projects.members import members_store
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field, not_found

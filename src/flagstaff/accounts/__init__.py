@@ -1,0 +1,1 @@
+"""Accounts: registered, changed, deleted and administered, and single sign-on at identity providers."""
