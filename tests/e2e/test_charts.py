@@ -48,8 +48,7 @@ def table(ada: Person) -> Locator:
     return chart(ada).get_by_role("table", name="Results over time")
 
 
-async def test_dragging_over_a_part_zooms_into_it_and_reset_leads_back(ada: Person, flag: Json) -> None:
-    await ada.page.goto(history(flag))
+async def dragging_over_a_part_zooms_into_it_and_reset_leads_back(ada: Person, flag: Json) -> None:
     await expect(bars(ada)).to_be_visible()
     await load_all(ada.page)  # otherwise the chart would still move
     await point_at(bars(ada), 0.8, 20)
@@ -67,8 +66,7 @@ async def test_dragging_over_a_part_zooms_into_it_and_reset_leads_back(ada: Pers
     await expect(ada.page.get_by_label("Period", exact=True)).to_have_value("day")
 
 
-async def test_the_keyboard_reads_bars_and_zooms_into_a_choice(ada: Person, flag: Json) -> None:
-    await ada.page.goto(history(flag))
+async def the_keyboard_reads_bars_and_zooms_into_a_choice(ada: Person, flag: Json) -> None:
     await bars(ada).focus()
     await ada.page.keyboard.press("Home")
     await expect(bars(ada)).to_have_attribute("aria-valuetext", re.compile("0 on, 0 off$"))
@@ -88,6 +86,77 @@ async def test_the_keyboard_reads_bars_and_zooms_into_a_choice(ada: Person, flag
     await bars(ada).focus()
     await ada.page.keyboard.press("-")
     await expect(ada.page).not_to_have_url(before)
+    await ada.press("Reset")
+    await expect(ada.page).not_to_have_url(re.compile("since="))
+
+
+async def buttons_zoom_and_move_and_an_empty_time_can_be_left(ada: Person, flag: Json) -> None:
+    await expect(ada.page.get_by_role("button", name="Later")).to_have_attribute("aria-disabled", "true")
+    for button in ("Zoom in", "Earlier", "Earlier"):
+        before = ada.page.url
+        await ada.press(button)
+        await expect(ada.page).not_to_have_url(before)
+    await ada.sees("No evaluations in this period")
+    await ada.press("Zoom out")
+    await ada.press("Later")
+    await ada.press("Reset")
+    await expect(chart(ada)).to_contain_text("8 results")
+
+
+async def a_zoomed_chart_says_why_it_cannot_be_pinned(ada: Person, flag: Json) -> None:
+    await ada.press("Zoom in")
+    pin = ada.page.get_by_role("button", name="Pin to the project's home")
+    await expect(pin).to_have_attribute("aria-description", re.compile("Reset the time of the chart first"))
+    await ada.press("Reset")
+    await expect(pin).not_to_have_attribute("aria-disabled", "true")
+
+
+async def periods_and_environments_are_compared_in_one_chart_with_words_and_a_table(ada: Person, flag: Json) -> None:
+    compare = chart(ada).get_by_label("Compare with")
+    await compare.select_option("The period before")
+    await expect(ada.page).to_have_url(re.compile("compare=before"))
+    await expect(chart(ada).get_by_role("listitem").filter(has_text="The period before")).to_contain_text("0 results")
+    await compare.select_option("Staging")
+    await expect(ada.page).to_have_url(re.compile("with=staging"))
+    await expect(ada.page).not_to_have_url(re.compile("compare="))
+    legend = chart(ada).get_by_role("listitem")
+    await expect(legend.filter(has_text="Staging")).to_contain_text("2 results, 0 on, 2 off")
+    await expect(legend.filter(has_text="Production")).to_contain_text("8 results, 8 on, 0 off")
+    await expect(table(ada).get_by_role("columnheader")).to_have_text(["Time", "Production", "Staging"])
+    await expect(table(ada)).to_contain_text("8 on, 0 off")
+    await expect(table(ada)).to_contain_text("0 on, 2 off")
+    await chart(ada).get_by_label("Show").select_option("Percent")
+    await expect(legend.filter(has_text="Staging")).to_contain_text("2 off (100%)")
+    await check_in_both_schemes(ada, "a chart that compares environments")
+    await stays_within(ada, history(flag))
+
+
+async def results_are_split_by_variant_and_by_reason(ada: Person, flag: Json) -> None:
+    split = chart(ada).get_by_label("Split by")
+    await split.select_option("Variant")
+    await expect(chart(ada).locator("figcaption")).to_contain_text("blue")
+    await expect(chart(ada).locator("figcaption")).to_contain_text("red")
+    said = " ".join(await table(ada).get_by_role("cell").all_text_contents())
+    assert sum(map(int, re.findall(r"(?:blue|red) (\d+)", said))) == len(USERS), said
+    await split.select_option("Reason")
+    await expect(table(ada)).to_contain_text("Flag enabled globally 8")
+    await expect(chart(ada).locator("figcaption")).to_contain_text("Flag enabled globally")
+    here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
+    await ada.turn_to(f"{here}/history")
+    await expect(split).to_be_disabled()
+
+
+async def test_a_flags_chart_is_zoomed_compared_and_split(ada: Person, flag: Json) -> None:
+    await ada.page.goto(history(flag))
+    for step in (
+        dragging_over_a_part_zooms_into_it_and_reset_leads_back,
+        the_keyboard_reads_bars_and_zooms_into_a_choice,
+        buttons_zoom_and_move_and_an_empty_time_can_be_left,
+        a_zoomed_chart_says_why_it_cannot_be_pinned,
+        periods_and_environments_are_compared_in_one_chart_with_words_and_a_table,
+        results_are_split_by_variant_and_by_reason,
+    ):
+        await step(ada, flag)
 
 
 async def test_a_bar_that_is_read_or_chosen_is_known_by_its_time_while_the_chart_moves_on(
@@ -110,58 +179,6 @@ async def test_a_bar_that_is_read_or_chosen_is_known_by_its_time_while_the_chart
     await ada.clock.fast_forward("02:00:00")
     await expect(bars(ada)).not_to_have_attribute("aria-valuenow", str(place))
     await expect(bars(ada)).to_have_attribute("aria-valuetext", chosen)
-
-
-async def test_buttons_zoom_and_move_and_an_empty_time_can_be_left(ada: Person, flag: Json) -> None:
-    await ada.page.goto(history(flag))
-    await expect(ada.page.get_by_role("button", name="Later")).to_have_attribute("aria-disabled", "true")
-    for button in ("Zoom in", "Earlier", "Earlier"):
-        before = ada.page.url
-        await ada.press(button)
-        await expect(ada.page).not_to_have_url(before)
-    await ada.sees("No evaluations in this period")
-    await ada.press("Zoom out")
-    await ada.press("Later")
-    await ada.press("Reset")
-    await expect(chart(ada)).to_contain_text("8 results")
-
-
-async def test_periods_and_environments_are_compared_in_one_chart_with_words_and_a_table(
-    ada: Person, flag: Json
-) -> None:
-    await ada.page.goto(history(flag))
-    compare = chart(ada).get_by_label("Compare with")
-    await compare.select_option("The period before")
-    await expect(ada.page).to_have_url(re.compile("compare=before"))
-    await expect(chart(ada).get_by_role("listitem").filter(has_text="The period before")).to_contain_text("0 results")
-    await compare.select_option("Staging")
-    await expect(ada.page).to_have_url(re.compile("with=staging"))
-    await expect(ada.page).not_to_have_url(re.compile("compare="))
-    legend = chart(ada).get_by_role("listitem")
-    await expect(legend.filter(has_text="Staging")).to_contain_text("2 results, 0 on, 2 off")
-    await expect(legend.filter(has_text="Production")).to_contain_text("8 results, 8 on, 0 off")
-    await expect(table(ada).get_by_role("columnheader")).to_have_text(["Time", "Production", "Staging"])
-    await expect(table(ada)).to_contain_text("8 on, 0 off")
-    await expect(table(ada)).to_contain_text("0 on, 2 off")
-    await chart(ada).get_by_label("Show").select_option("Percent")
-    await expect(legend.filter(has_text="Staging")).to_contain_text("2 off (100%)")
-    await check_in_both_schemes(ada, "a chart that compares environments")
-    await stays_within(ada, history(flag))
-
-
-async def test_results_are_split_by_variant_and_by_reason(ada: Person, environment: Json, flag: Json) -> None:
-    await ada.page.goto(history(flag))
-    split = chart(ada).get_by_label("Split by")
-    await split.select_option("Variant")
-    await expect(chart(ada).locator("figcaption")).to_contain_text("blue")
-    await expect(chart(ada).locator("figcaption")).to_contain_text("red")
-    said = " ".join(await table(ada).get_by_role("cell").all_text_contents())
-    assert sum(map(int, re.findall(r"(?:blue|red) (\d+)", said))) == len(USERS), said
-    await split.select_option("Reason")
-    await expect(table(ada)).to_contain_text("Flag enabled globally 8")
-    await expect(chart(ada).locator("figcaption")).to_contain_text("Flag enabled globally")
-    await ada.page.goto(f"{environment_page(environment)}/history")
-    await expect(split).to_be_disabled()
 
 
 @pytest.mark.parametrize("options", [{"timezone_id": "Australia/Eucla"}])
@@ -229,15 +246,6 @@ async def test_a_chart_is_pinned_seen_renamed_and_removed(ada: Person, environme
     await ada.page.get_by_role("menuitem", name="Remove").click()
     await dialog.get_by_role("button", name="Remove").click()
     await ada.sees("No pinned charts yet")
-
-
-async def test_a_zoomed_chart_says_why_it_cannot_be_pinned(ada: Person, flag: Json) -> None:
-    await ada.page.goto(history(flag))
-    await ada.press("Zoom in")
-    pin = ada.page.get_by_role("button", name="Pin to the project's home")
-    await expect(pin).to_have_attribute("aria-description", re.compile("Reset the time of the chart first"))
-    await ada.press("Reset")
-    await expect(pin).not_to_have_attribute("aria-disabled", "true")
 
 
 async def test_a_chart_and_its_choices_fit_on_a_phone(ada: Person, flag: Json) -> None:

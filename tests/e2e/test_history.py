@@ -71,10 +71,7 @@ async def test_a_flags_history_is_filtered_by_variant_and_by_the_sentence_of_a_r
     await expect(rows(ada).filter(has_text="ada")).to_have_count(1)
 
 
-async def test_an_environments_history_is_filtered_by_a_flags_variant_and_rule(
-    ada: Person, environment: Json, flag: Json
-) -> None:
-    await ada.page.goto(f"{environment_page(environment)}/history")
+async def an_environments_history_is_filtered_by_a_flags_variant_and_rule(ada: Person, flag: Json) -> None:
     await expect(rows(ada).filter(has_text="grace")).to_have_count(1)
     await expect(ada.page.get_by_label("Variant")).to_have_count(0)
     await ada.page.get_by_role("combobox", name="Flag").fill(flag["key"])
@@ -85,8 +82,7 @@ async def test_an_environments_history_is_filtered_by_a_flags_variant_and_rule(
     await expect(rows(ada).filter(has_text="grace")).to_have_count(1)
 
 
-async def test_the_results_of_all_flags_load_when_a_row_is_opened(ada: Person, environment: Json, flag: Json) -> None:
-    await ada.page.goto(f"{environment_page(environment)}/history")
+async def the_results_of_all_flags_load_when_a_row_is_opened(ada: Person, flag: Json) -> None:
     row = rows(ada).filter(has_text="ada")
     await expect(row).to_contain_text("1 on, 0 off")
     await expect(row.get_by_text(flag["key"])).to_have_count(0)
@@ -95,6 +91,12 @@ async def test_the_results_of_all_flags_load_when_a_row_is_opened(ada: Person, e
     await expect(row).to_contain_text(flag["key"])
     await row.get_by_role("link", name="Open this evaluation").click()
     await ada.sees_heading("Recorded evaluation")
+
+
+async def test_an_environments_history_is_filtered_and_opened(ada: Person, environment: Json, flag: Json) -> None:
+    await ada.page.goto(f"{environment_page(environment)}/history")
+    await an_environments_history_is_filtered_by_a_flags_variant_and_rule(ada, flag)
+    await the_results_of_all_flags_load_when_a_row_is_opened(ada, flag)
 
 
 async def test_many_attributes_are_folded(ada: Person, environment: Json) -> None:

@@ -75,7 +75,9 @@ async def test_a_flag_that_others_switch_changes_in_the_list(ada: Person) -> Non
         await expect(switch).not_to_be_checked()
 
 
-async def test_flags_that_others_create_and_delete_come_and_go(ada: Person) -> None:
+async def test_flags_that_others_create_come_and_go_until_the_page_is_left_with_its_stream(
+    ada: Person,
+) -> None:
     flag = await ada.api.create_flag()
     async with ada.following():
         await ada.page.goto(environment_page(environment_of(flag)))
@@ -84,6 +86,9 @@ async def test_flags_that_others_create_and_delete_come_and_go(ada: Person) -> N
     await ada.sees("Dark mode")
     await ada.api.delete(flag_path(other))
     await expect(ada.page.get_by_text("Dark mode")).to_have_count(0)
+    await until_streams(ada, 1)
+    await ada.page.get_by_role("link", name="Projects").first.click()
+    await until_streams(ada, 0)
 
 
 async def test_rules_that_others_add_show_on_the_flag_page(ada: Person) -> None:
@@ -143,15 +148,6 @@ async def test_a_change_that_could_not_be_read_when_the_stream_told_of_it_shows_
         await ada.api.post(f"{flag_path(flag)}/toggle")
     await ada.clock.fast_forward(POLL)
     await expect(switch).to_be_checked()
-
-
-async def test_a_page_that_is_left_keeps_no_stream(ada: Person) -> None:
-    flag = await ada.api.create_flag()
-    async with ada.following():
-        await ada.page.goto(environment_page(environment_of(flag)))
-    await until_streams(ada, 1)
-    await ada.page.get_by_role("link", name="Projects").first.click()
-    await until_streams(ada, 0)
 
 
 async def test_eight_windows_of_two_projects_share_one_connection(ada: Person) -> None:

@@ -36,8 +36,7 @@ def rules(ada: Person) -> Locator:
     return ada.page.get_by_role("region", name="Targeting", exact=True).get_by_role("listitem")
 
 
-async def test_a_page_with_a_thousand_rules_has_few_elements_and_a_switch_that_acts(ada: Person, flag: Json) -> None:
-    await ada.page.goto(flag_page(flag))
+async def a_page_with_a_thousand_rules_has_few_elements_and_a_switch_that_acts(ada: Person, flag: Json) -> None:
     switch = ada.page.get_by_role("switch", name=flag["name"], exact=True)
     await expect(rules(ada).first).to_contain_text(f"user-{RULES}")
     assert await ada.page.evaluate("document.querySelectorAll('*').length") <= ELEMENTS_MAX
@@ -49,8 +48,7 @@ async def test_a_page_with_a_thousand_rules_has_few_elements_and_a_switch_that_a
     await expect(switch).to_be_checked()
 
 
-async def test_the_last_of_a_thousand_rules_is_reached_by_scrolling(ada: Person, flag: Json) -> None:
-    await ada.page.goto(flag_page(flag))
+async def the_last_of_a_thousand_rules_is_reached_by_scrolling(ada: Person, flag: Json) -> None:
     await expect(rules(ada).first).to_have_attribute("aria-setsize", str(RULES))
     last = ada.page.get_by_role("switch", name="Rule: If the user id is user-1", exact=True)
     await expect(last).to_have_count(0)
@@ -58,9 +56,8 @@ async def test_the_last_of_a_thousand_rules_is_reached_by_scrolling(ada: Person,
     await expect(last).to_be_visible()
 
 
-async def test_a_rule_is_found_by_its_words_then_edited_and_deleted(ada: Person, flag: Json) -> None:
+async def a_rule_is_found_by_its_words_then_edited_and_deleted(ada: Person, flag: Json) -> None:
     page, dialog = ada.page, ada.page.get_by_role("dialog")
-    await page.goto(flag_page(flag))
     search = page.get_by_role("searchbox", name="Find a rule")
     await search.fill("no such words")
     await ada.sees("No rule has these words.")
@@ -82,3 +79,10 @@ async def test_a_rule_is_found_by_its_words_then_edited_and_deleted(ada: Person,
     await expect(page.get_by_role("button", name="Add rule")).to_be_focused()
     left = (await ada.api.get(f"{flag_path(flag)}/rules")).json()
     assert len(left) == RULES - 1
+
+
+async def test_a_flag_with_a_thousand_rules_is_used_as_one_with_few(ada: Person, flag: Json) -> None:
+    await ada.page.goto(flag_page(flag))
+    await a_page_with_a_thousand_rules_has_few_elements_and_a_switch_that_acts(ada, flag)
+    await the_last_of_a_thousand_rules_is_reached_by_scrolling(ada, flag)
+    await a_rule_is_found_by_its_words_then_edited_and_deleted(ada, flag)

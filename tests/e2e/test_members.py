@@ -60,8 +60,7 @@ async def test_what_a_viewer_may_not_do_is_disabled_with_the_reason(
     await expect(matrix.filter(has_text="flags:read").get_by_role("cell")).to_have_text(["Yes", "Yes", "Yes"])
 
 
-async def test_the_last_owner_cannot_leave_or_take_a_lower_role(ada: Person, project: Json) -> None:
-    await ada.page.goto(members_page(project))
+async def the_last_owner_cannot_leave_or_take_a_lower_role(ada: Person, project: Json) -> None:
     dialog = ada.page.get_by_role("dialog")
     await ada.press("Leave the project")
     await dialog.get_by_role("button", name="Leave the project").click()
@@ -73,22 +72,11 @@ async def test_the_last_owner_cannot_leave_or_take_a_lower_role(ada: Person, pro
     await dialog.get_by_role("button", name="Save").click()
     await expect(dialog.get_by_role("alert")).to_contain_text("is the last owner of the project")
     assert await roles(ada, project) == {ada.email: "owner"}
+    await ada.page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
 
 
-async def test_an_address_that_cannot_be_invited_is_refused_at_its_field(ada: Person, project: Json) -> None:
-    await ada.page.goto(members_page(project))
-    await ada.press("Invite")
-    dialog = ada.page.get_by_role("dialog")
-    for email, message in (("nobody", "Must"), (ada.email, "Is your own address")):
-        await dialog.get_by_label("Email").fill(email)
-        await dialog.get_by_role("button", name="Send invitation").click()
-        await expect(dialog).to_contain_text(message)
-        await expect(dialog.get_by_label("Email")).to_have_attribute("aria-invalid", "true")
-        await expect(dialog.get_by_label("Email")).to_be_focused()
-
-
-async def test_an_invitation_is_sent_sent_again_and_revoked(ada: Person, project: Json) -> None:
-    await ada.page.goto(members_page(project))
+async def an_invitation_is_sent_sent_again_and_revoked(ada: Person, project: Json) -> None:
     await ada.sees("There are no open invitations.")
     await ada.press("Invite")
     dialog = ada.page.get_by_role("dialog")
@@ -108,11 +96,27 @@ async def test_an_invitation_is_sent_sent_again_and_revoked(ada: Person, project
     assert (await ada.api.get(f"/api/projects/{project['id']}/invitations")).json() == []
 
 
-async def test_a_role_is_changed_also_in_an_environment_and_the_change_is_listed(
-    ada: Person, eve: Person, project: Json, sqlite: Store
-) -> None:
-    await join(ada, project, eve, sqlite, role="viewer")
+async def an_address_that_cannot_be_invited_is_refused_at_its_field(ada: Person, project: Json) -> None:
+    await ada.press("Invite")
+    dialog = ada.page.get_by_role("dialog")
+    for email, message in (("nobody", "Must"), (ada.email, "Is your own address")):
+        await dialog.get_by_label("Email").fill(email)
+        await dialog.get_by_role("button", name="Send invitation").click()
+        await expect(dialog).to_contain_text(message)
+        await expect(dialog.get_by_label("Email")).to_have_attribute("aria-invalid", "true")
+        await expect(dialog.get_by_label("Email")).to_be_focused()
+
+
+async def test_a_project_of_one_member_keeps_its_owner_and_invites_others(ada: Person, project: Json) -> None:
     await ada.page.goto(members_page(project))
+    await the_last_owner_cannot_leave_or_take_a_lower_role(ada, project)
+    await an_invitation_is_sent_sent_again_and_revoked(ada, project)
+    await an_address_that_cannot_be_invited_is_refused_at_its_field(ada, project)
+
+
+async def a_role_is_changed_also_in_an_environment_and_the_change_is_listed(
+    ada: Person, eve: Person, project: Json
+) -> None:
     await ada.press(f"Change role of {eve.email}")
     dialog = ada.page.get_by_role("dialog")
     await dialog.get_by_label("Role in the project").select_option("editor")
@@ -124,11 +128,7 @@ async def test_a_role_is_changed_also_in_an_environment_and_the_change_is_listed
     await expect(changed).to_contain_text("RoleBefore viewer → After editor")
 
 
-async def test_ownership_is_transferred_and_the_former_owner_leaves(
-    ada: Person, eve: Person, project: Json, sqlite: Store
-) -> None:
-    await join(ada, project, eve, sqlite, role="viewer")
-    await ada.page.goto(members_page(project))
+async def ownership_is_transferred_and_the_former_owner_leaves(ada: Person, eve: Person, project: Json) -> None:
     await ada.press(f"Transfer ownership to {eve.email}")
     dialog = ada.page.get_by_role("dialog")
     await dialog.get_by_role("button", name="Transfer ownership").click()
@@ -140,6 +140,15 @@ async def test_ownership_is_transferred_and_the_former_owner_leaves(
     await dialog.get_by_role("button", name="Leave the project").click()
     await ada.sees_heading("Create your first project")
     assert await roles(eve, project) == {eve.email: "owner"}
+
+
+async def test_another_member_gets_other_roles_and_in_the_end_the_project(
+    ada: Person, eve: Person, project: Json, sqlite: Store
+) -> None:
+    await join(ada, project, eve, sqlite, role="viewer")
+    await ada.page.goto(members_page(project))
+    await a_role_is_changed_also_in_an_environment_and_the_change_is_listed(ada, eve, project)
+    await ownership_is_transferred_and_the_former_owner_leaves(ada, eve, project)
 
 
 async def test_a_member_is_removed_and_no_longer_sees_the_project(

@@ -58,9 +58,8 @@ async def test_a_recorded_answer_is_three_clicks_away_and_can_be_shared(ada: Per
     await ada.sees_heading("User user-42")
 
 
-async def test_a_users_page_shows_each_flag_now_and_why_in_every_environment(ada: Person, flag: Json) -> None:
+async def a_users_page_shows_each_flag_now_and_why_in_every_environment(ada: Person, _flag: Json) -> None:
     page = ada.page
-    await page.goto(user_page(flag, "id=user-42"))
     now = page.get_by_role("region", name="Now")
     row = now.get_by_role("row", name="new-checkout")
     await expect(row.get_by_role("cell")).to_have_text(
@@ -73,6 +72,47 @@ async def test_a_users_page_shows_each_flag_now_and_why_in_every_environment(ada
     await expect(row).to_have_count(0)
     await page.get_by_role("link", name="other in Production: On").click()
     await ada.sees_heading("Other")
+
+
+async def who_caused_a_change_stands_beside_it_and_can_be_put_back(ada: Person, flag: Json) -> None:
+    page = ada.page
+    await ada.turn_to(user_page(flag, "id=user-42"))
+    changed = page.get_by_role("region", name="What changed for this user").get_by_role("listitem").first
+    await expect(changed).to_contain_text(re.compile(r"Cause.*turned off New checkout in Production"))
+    await changed.get_by_role("link", name=re.compile("UTC")).first.click()
+    await ada.sees_heading("Recorded evaluation")
+    since = page.get_by_role("region", name="Changed since the previous evaluation")
+    await expect(since).to_contain_text("new-checkout from On to Off")
+    await expect(since).to_contain_text("turned off New checkout")
+    await since.get_by_role("button", name=re.compile("Restore: .* turned off New checkout")).click()
+    await ada.sees("Restore New checkout in Production?")
+    await page.keyboard.press("Escape")
+
+
+async def both_pages_are_accessible_and_fit_on_the_narrowest_phone(ada: Person, flag: Json) -> None:
+    page = ada.page
+    await ada.turn_to(user_page(flag, "id=user-42"))
+    await ada.sees("turned off")
+    await check_in_both_schemes(ada, "a user's page")
+    link = page.get_by_role("region", name="Evaluations").get_by_role("link").last
+    recorded = await link.get_attribute("href")
+    await ada.turn_to(f"{recorded}?flag=new-checkout")
+    await ada.sees("new-checkout was on")
+    await check_in_both_schemes(ada, "a recorded answer")
+    await page.set_viewport_size({"width": 320, "height": 640})
+    for path in (user_page(flag, "id=user-42"), f"{recorded}?flag=new-checkout"):
+        await ada.turn_to(path)
+        await stays_within(ada)
+
+
+async def test_a_users_page_says_what_the_user_gets_and_who_changed_it(ada: Person, flag: Json) -> None:
+    await ada.page.goto(user_page(flag, "id=user-42"))
+    for step in (
+        a_users_page_shows_each_flag_now_and_why_in_every_environment,
+        who_caused_a_change_stands_beside_it_and_can_be_put_back,
+        both_pages_are_accessible_and_fit_on_the_narrowest_phone,
+    ):
+        await step(ada, flag)
 
 
 async def test_what_changed_for_a_user_leads_to_both_answers(ada: Person, flag: Json) -> None:
@@ -90,20 +130,6 @@ async def test_what_changed_for_a_user_leads_to_both_answers(ada: Person, flag: 
     await page.get_by_label("Another day").fill("2020-02-29")
     await ada.sees("No evaluations")
     await expect(page).to_have_url(re.compile("day=2020-02-29"))
-
-
-async def test_who_caused_a_change_stands_beside_it_and_can_be_put_back(ada: Person, flag: Json) -> None:
-    page = ada.page
-    await page.goto(user_page(flag, "id=user-42"))
-    changed = page.get_by_role("region", name="What changed for this user").get_by_role("listitem").first
-    await expect(changed).to_contain_text(re.compile(r"Cause.*turned off New checkout in Production"))
-    await changed.get_by_role("link", name=re.compile("UTC")).first.click()
-    await ada.sees_heading("Recorded evaluation")
-    since = page.get_by_role("region", name="Changed since the previous evaluation")
-    await expect(since).to_contain_text("new-checkout from On to Off")
-    await expect(since).to_contain_text("turned off New checkout")
-    await since.get_by_role("button", name=re.compile("Restore: .* turned off New checkout")).click()
-    await ada.sees("Restore New checkout in Production?")
 
 
 async def test_a_segment_that_lost_a_user_and_what_was_different_about_the_user_are_named(ada: Person) -> None:
@@ -138,19 +164,3 @@ async def test_unknown_users_and_evaluations_say_so(ada: Person, flag: Json) -> 
     here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
     await ada.turn_to(f"{here}/evaluations/{flag['id']}")
     await ada.sees("This evaluation is not in the history")
-
-
-async def test_both_pages_are_accessible_and_fit_on_the_narrowest_phone(ada: Person, flag: Json) -> None:
-    page = ada.page
-    await page.goto(user_page(flag, "id=user-42"))
-    await ada.sees("turned off")
-    await check_in_both_schemes(ada, "a user's page")
-    link = page.get_by_role("region", name="Evaluations").get_by_role("link").last
-    recorded = await link.get_attribute("href")
-    await ada.turn_to(f"{recorded}?flag=new-checkout")
-    await ada.sees("new-checkout was on")
-    await check_in_both_schemes(ada, "a recorded answer")
-    await page.set_viewport_size({"width": 320, "height": 640})
-    for path in (user_page(flag, "id=user-42"), f"{recorded}?flag=new-checkout"):
-        await ada.turn_to(path)
-        await stays_within(ada)

@@ -37,8 +37,7 @@ async def choose(ada: Person, name: str, action: str) -> Locator:
     return ada.page.get_by_role("dialog")
 
 
-async def test_a_used_segment_cannot_be_deleted_and_its_flags_are_named(ada: Person, project: Json) -> None:
-    await ada.page.goto(segments_page(project))
+async def a_used_segment_cannot_be_deleted_and_its_flags_are_named(ada: Person) -> None:
     dialog = await choose(ada, "Beta testers", "Delete")
     await dialog.get_by_role("textbox").fill("Beta testers")
     await dialog.get_by_role("button", name="Delete", exact=True).click()
@@ -49,8 +48,17 @@ async def test_a_used_segment_cannot_be_deleted_and_its_flags_are_named(ada: Per
     await expect(segment(ada, "Beta testers")).to_be_visible()
 
 
-async def test_a_key_that_is_already_used_is_refused_at_its_field(ada: Person, project: Json) -> None:
-    await ada.page.goto(segments_page(project))
+async def a_version_that_is_not_one_is_refused_at_its_condition(ada: Person) -> None:
+    dialog = await choose(ada, "Beta testers", "Edit")
+    await dialog.get_by_label("Value", exact=True).fill("v2")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_contain_text("Value 1 must be a semantic version")
+    await expect(dialog.get_by_label("Value", exact=True)).to_be_focused()
+    await ada.page.keyboard.press("Escape")
+    await expect(segment(ada, "Beta testers")).to_contain_text("app_version is at least version 2.4.0")
+
+
+async def a_key_that_is_already_used_is_refused_at_its_field(ada: Person) -> None:
     await ada.press("New segment")
     dialog = ada.page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("Beta")
@@ -60,15 +68,11 @@ async def test_a_key_that_is_already_used_is_refused_at_its_field(ada: Person, p
     await expect(dialog.get_by_label("Key")).to_have_attribute("aria-invalid", "true")
 
 
-async def test_a_version_that_is_not_one_is_refused_at_its_condition(ada: Person, project: Json) -> None:
+async def test_what_is_wrong_with_a_segment_is_said_where_it_was_entered(ada: Person, project: Json) -> None:
     await ada.page.goto(segments_page(project))
-    dialog = await choose(ada, "Beta testers", "Edit")
-    await dialog.get_by_label("Value", exact=True).fill("v2")
-    await dialog.get_by_role("button", name="Save").click()
-    await expect(dialog).to_contain_text("Value 1 must be a semantic version")
-    await expect(dialog.get_by_label("Value", exact=True)).to_be_focused()
-    await ada.page.keyboard.press("Escape")
-    await expect(segment(ada, "Beta testers")).to_contain_text("app_version is at least version 2.4.0")
+    await a_used_segment_cannot_be_deleted_and_its_flags_are_named(ada)
+    await a_version_that_is_not_one_is_refused_at_its_condition(ada)
+    await a_key_that_is_already_used_is_refused_at_its_field(ada)
 
 
 async def test_a_segment_is_created_used_by_a_rule_edited_and_deleted(ada: Person) -> None:
