@@ -337,7 +337,7 @@ async def test_the_last_use_is_known_to_within_minutes(
     for minutes, used in ((1, "10:01:00"), (4, "10:01:00"), (1, "10:06:00")):
         clock.advance(minutes=minutes)
         await machine.get("/api/me")
-        await flagstaff.projects.access_tokens.write_last_used()
+        await flagstaff.identity.access_tokens.write_last_used()
         assert (await ada.get(OWN)).json()[0]["last_used_at"] == f"2026-11-20T{used}.000000Z"
 
 

@@ -41,7 +41,7 @@ def values() -> Json:
 async def project(eve: Caller, flagstaff: Flagstaff) -> Json:
     """A project of Eve's that the rules name."""
     created = await eve.create_project()
-    client = flagstaff.accounts.single_sign_on.clients["acme"]
+    client = flagstaff.identity.single_sign_on.clients["acme"]
     rules = (replace(each, project_id=UUID(created["id"])) for each in client.provider.roles if each.project_id != GONE)
     client.provider = replace(client.provider, roles=(*rules, client.provider.roles[-1]))
     return created
@@ -136,7 +136,7 @@ async def test_a_deactivated_account_gets_neither_a_session_nor_a_role(
     account = await flagstaff.identity.accounts.find_account("ada@acme.com")
     assert account is not None
     async with flagstaff.database.transaction() as transaction:
-        await set_deactivated(transaction.connection, account.id, flagstaff.accounts.single_sign_on.now())
+        await set_deactivated(transaction.connection, account.id, flagstaff.identity.single_sign_on.now())
     await belong("engineers")
 
     assert (await sign_in()).status_code == 403

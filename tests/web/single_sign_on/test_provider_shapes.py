@@ -40,7 +40,7 @@ WITHOUT_GROUPS = ("google",)
 async def project(eve: Caller, flagstaff: Flagstaff) -> Json:
     """A project of Eve's of which engineers are editors."""
     created = await eve.create_project()
-    client = flagstaff.accounts.single_sign_on.clients["acme"]
+    client = flagstaff.identity.single_sign_on.clients["acme"]
     client.provider = replace(client.provider, roles=(RoleRule("engineers", UUID(created["id"]), "editor"),))
     return created
 
@@ -85,7 +85,7 @@ async def test_people_sign_in_and_get_the_roles_of_their_groups(
     name: str, provider: IdentityProvider, sign_in: SignIn, flagstaff: Flagstaff, eve: Caller, project: Json
 ) -> None:
     userinfo, claims = SHAPES[name]
-    client = flagstaff.accounts.single_sign_on.clients["acme"]
+    client = flagstaff.identity.single_sign_on.clients["acme"]
     client.provider = replace(client.provider, groups_claim=GROUPS_CLAIM.get(name, "groups"))
     await provider.set(people={"ada": userinfo}, claims=claims)
     answer = await sign_in()

@@ -147,10 +147,10 @@ async def test_an_account_whose_domain_another_provider_has_since_got_is_refused
     flagstaff: Flagstaff, provider: IdentityProvider, sign_in: SignIn
 ) -> None:
     assert (await sign_in()).status_code == 200
-    clients = dict(flagstaff.accounts.single_sign_on.clients)
+    clients = dict(flagstaff.identity.single_sign_on.clients)
     clients["owner"] = copy(clients["acme"])
     clients["owner"].provider = replace(clients["acme"].provider, key="owner", domains=("acme.com",))
-    object.__setattr__(flagstaff.accounts.single_sign_on, "clients", clients)
+    object.__setattr__(flagstaff.identity.single_sign_on, "clients", clients)
 
     refused = await sign_in()
 
@@ -310,7 +310,7 @@ async def test_an_answer_expires_after_exactly_ten_minutes(
 
     await begin(client)
     clock.advance(minutes=10)
-    await flagstaff.accounts.single_sign_on.purge()
+    await flagstaff.identity.single_sign_on.purge()
     async with flagstaff.database.read() as connection:
         assert (await connection.execute(sa.select(tables.sign_ins))).all() == []
 
@@ -332,7 +332,7 @@ async def test_while_the_provider_is_away_or_talks_too_much_the_answer_says_so_a
 async def test_a_provider_that_does_not_answer_is_given_up(
     client: Caller, provider: IdentityProvider, flagstaff: Flagstaff
 ) -> None:
-    flagstaff.accounts.single_sign_on.clients["acme"]._calls._seconds = 0.2
+    flagstaff.identity.single_sign_on.clients["acme"]._calls._seconds = 0.2
     await provider.set(hang=True)
     assert (await client.post("/auth/sso/acme/begin", json={})).status_code == 503
 
