@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.api.views import view_of
 from flagstaff.database.resources import Resource
+from flagstaff.values.views import view_of
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -40,6 +40,8 @@ SHIP = Ship(1, "ada", ("fast", "old"), NOON, fleet="north")
 def test_a_view_of_a_field_that_does_not_exist_is_refused() -> None:
     with pytest.raises(KeyError, match="colour"):
         view_of(Ship, colour=str)
+    with pytest.raises(KeyError, match="colour"):
+        view_of(Ship, without=("colour",))
 
 
 def test_a_field_without_a_column_and_a_conversion_of_no_field_are_refused() -> None:
@@ -58,6 +60,15 @@ def test_a_view_has_all_fields_in_their_order_with_formatted_times() -> None:
         ("sunk_at", None),
         ("fleet", "north"),
     ]
+
+
+def test_a_view_leaves_out_what_it_is_without() -> None:
+    view = view_of(Ship, without=("id", "built_at", "tags"))
+    assert view(SHIP) == {"key": "ada", "sunk_at": None, "fleet": "north"}
+
+
+def test_a_stored_none_is_read_as_it_is() -> None:
+    assert RESOURCE.read((1, "ada", None, NOON, None, "north")).tags is None
 
 
 def test_a_row_is_read_by_the_names_of_the_fields_and_may_have_more_columns() -> None:

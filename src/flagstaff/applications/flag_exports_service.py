@@ -1,7 +1,7 @@
 """An environment's flags as a file: a bootstrap file for SDKs, or a copy that people and programs can read."""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -9,19 +9,21 @@ from uuid import UUID
 import msgspec
 
 from flagstaff.applications.local_flags_service import ReadEnvironment, read_environment
-from flagstaff.changes.changes import Actor
+from flagstaff.changes.changes import OWN_FIELDS, Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.conditions.conditions import Condition
 from flagstaff.database.database import Database
 from flagstaff.evaluation.compiler import TargetedFlag, tried_in_order
 from flagstaff.evaluation.unleash.differences import Difference
 from flagstaff.flags.access import FlagPath, open_flag
+from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.insight.flag_sets import read_some
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_environment
 from flagstaff.values.errors import not_found
+from flagstaff.values.views import view_of
 
 _encode = msgspec.json.Encoder().encode
 
@@ -96,45 +98,25 @@ def _flag(targeted: TargetedFlag) -> dict[str, Any]:
     flag = targeted.flag
     return {
         "key": flag.key,
-        "name": flag.name,
-        "description": flag.description,
-        "enabled": flag.enabled,
-        "rollout_percentage": flag.rollout_percentage,
-        "fallthrough": flag.fallthrough,
-        "bucketing_key": flag.bucketing_key,
-        "stickiness": flag.stickiness,
-        "tags": flag.tags,
-        "owner": flag.owner,
-        "keep": flag.keep,
+        **_plain(flag),
         "variants": [
             {"key": each.key, "weight": each.weight, "value": msgspec.Raw(each.value.encode())}
             for each in flag.variants
         ],
         "prerequisites": [asdict(each) for each in flag.prerequisites],
-        "rules": [
-            {
-                "rule_type": rule.rule_type,
-                "rule_value": rule.rule_value,
-                "priority": rule.priority,
-                "enabled": rule.enabled,
-                "name": rule.name,
-                "conditions": _conditions(rule.conditions),
-                "rollout_percentage": rule.rollout_percentage,
-                "variant": rule.variant,
-            }
-            for rule in tried_in_order(targeted.rules)
-        ],
-    }
-
-
-def _segment(segment: Segment) -> dict[str, Any]:
-    return {
-        "key": segment.key,
-        "name": segment.name,
-        "description": segment.description,
-        "conditions": _conditions(segment.conditions),
+        "rules": [_rule(rule) for rule in tried_in_order(targeted.rules)],
     }
 
 
 def _conditions(conditions: Iterable[Condition]) -> list[dict[str, Any]]:
     return [asdict(each) for each in conditions]
+
+
+def _own(kind: type[Any]) -> frozenset[str]:
+    """The fields that are not exported: they say which resource it is, or when it was written."""
+    return OWN_FIELDS.intersection(each.name for each in fields(kind))
+
+
+_plain = view_of(Flag, without=(*_own(Flag), "archived_at", "key", "variants", "prerequisites"))
+_rule = view_of(Rule, without=_own(Rule), conditions=_conditions)
+_segment = view_of(Segment, without=_own(Segment), conditions=_conditions)

@@ -11,7 +11,7 @@ from flagstaff.flags.flags import DETAILS, Flag, Rule
 
 _NOT_COMPARED = OWN_FIELDS.union(DETAILS, ("key", "archived_at"))
 _FIELDS = (*DETAILS, *(each.name for each in fields(Flag) if each.name not in _NOT_COMPARED))
-RULE_CONTENT = ("rule_type", "rule_value", "priority", "enabled", "name", "conditions", "rollout_percentage", "variant")
+RULE_CONTENT = tuple(each.name for each in fields(Rule) if each.name not in OWN_FIELDS)
 
 content_of = attrgetter(*RULE_CONTENT)
 """The content of a rule, without its ids and times."""

@@ -15,10 +15,11 @@ _NEVER_CHANGED = frozenset({"id", "project_id", "environment_id", "flag_id", "ke
 
 
 class Resource(Generic[T]):
-    """A dataclass whose instances are rows of a table, with a column for each field.
+    """A dataclass whose instances are rows of a table, with a column for each field with which they are made.
 
-    `also` has the columns of fields that another table has. `reads` converts stored values of fields, and `writes` the
-    values of fields for the table. Fields in `fixed` never change, nor do ids, keys and the time of the creation.
+    `also` has the columns of fields that another table has. `reads` converts stored values of fields but for None, and
+    `writes` the values of fields for the table. Fields in `fixed` never change by `changes`, nor do ids, keys and the
+    time of the creation.
     """
 
     def __init__(
@@ -33,7 +34,8 @@ class Resource(Generic[T]):
     ) -> None:
         """Raises KeyError for a field without a column, and for a conversion of a field that does not exist."""
         also, reads, writes = also or {}, reads or {}, writes or {}
-        fields: Mapping[str, Any] = kind.__dataclass_fields__  # type: ignore[attr-defined]
+        present: Mapping[str, Any] = kind.__dataclass_fields__  # type: ignore[attr-defined]
+        fields = [name for name, each in present.items() if each.init]
         places = {name: place for place, name in enumerate(fields)}
         self.columns = tuple(also[name] if name in also else table.c[name] for name in fields)
         """The columns of the fields, in the order of the fields."""
@@ -41,7 +43,7 @@ class Resource(Generic[T]):
         self._reads = [(places[name], convert) for name, convert in reads.items()]
         self._stored = tuple(name for name in fields if name not in also)
         self._mutable = tuple(name for name in self._stored if name not in _NEVER_CHANGED | fixed)
-        self._writes = {list(fields)[places[name]]: convert for name, convert in writes.items()}
+        self._writes = {fields[places[name]]: convert for name, convert in writes.items()}
 
     def select(self, *more: sa.ColumnElement[Any]) -> sa.Select[*tuple[Any, ...]]:
         """Select the columns that `read` takes, and more after them."""
@@ -51,7 +53,8 @@ class Resource(Generic[T]):
         """The resource of a row that begins with the columns of `select`."""
         values = list(row[: len(self.columns)])
         for place, convert in self._reads:
-            values[place] = convert(values[place])
+            if values[place] is not None:
+                values[place] = convert(values[place])
         return self._kind(*values)
 
     def row(self, resource: T) -> dict[str, Any]:

@@ -14,8 +14,15 @@ from flagstaff.api.ids import EnvironmentIds, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListQuery
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Text, Update, optional
-from flagstaff.api.views import view_of
+from flagstaff.api.schemas import (
+    Body,
+    Description,
+    FlagKey,
+    Moment,
+    Text,
+    Update,
+    optional,
+)
 from flagstaff.database.preconditions import Precondition
 from flagstaff.flags.field_schemas import BucketingKey, FallthroughName, RolloutPercentage, Stickiness, Tags
 from flagstaff.flags.flag_path_schemas import FlagIds
@@ -36,6 +43,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
+from flagstaff.values.views import view_of
 
 router = Router(prefix="/api/projects/{project_id}", tags=["Flags"])
 

@@ -12,7 +12,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_FLAG_KEY, Listing, ListQuery
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import FlagKey, Moment, Text, Uuid
+from flagstaff.api.schemas import FlagKey, Moment, Text
 from flagstaff.flags.field_schemas import FallthroughName, RolloutPercentage
 from flagstaff.flags.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
 from flagstaff.flags.project_flags_service import ProjectFlags
@@ -20,8 +20,8 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
-from flagstaff.values.moments import format_moment
 from flagstaff.values.text import NAME_MAX_LENGTH, check_length
+from flagstaff.values.views import view_of
 
 router = Router(prefix="/api/projects/{project_id}/flags", tags=["Flags"])
 
@@ -33,15 +33,10 @@ def _check_searched(given: str) -> str:
 Searched = Annotated[Text, AfterValidator(_check_searched), Field(json_schema_extra={"maxLength": NAME_MAX_LENGTH})]
 
 
-class FlagInBriefOut(ResponseModel):
+class FlagInBriefOut(ResponseModel, of=FlagInBrief, without=("key",)):
     """A flag of one environment, as far as its audience in a few words needs it."""
 
-    id: Uuid
-    environment_id: Uuid
-    name: str
-    enabled: bool
     archived_at: Moment | None = Field(description="When the flag was archived; null if it is not.")
-    updated_at: Moment
     rollout_percentage: RolloutPercentage
     fallthrough: FallthroughName
     rules: int = Field(description="How many enabled rules it has.")
@@ -49,10 +44,9 @@ class FlagInBriefOut(ResponseModel):
     prerequisites: int = Field(description="How many prerequisites it has.")
 
 
-class ProjectFlagOut(ResponseModel):
+class ProjectFlagOut(ResponseModel, of=ProjectFlag):
     """The flags of a project with one key."""
 
-    key: str
     differs: list[Aspect] = Field(
         description="The parts in which the flags differ: `environments` if an environment has no such flag, "
         "`state`, `rules`, `rollout` (including `fallthrough` and the selection of users), "
@@ -75,25 +69,12 @@ class ProjectFlagsQuery(ListQuery):
     differs: Annotated[bool, Field(description="Only flags that differ between environments.")] = False
 
 
+view_in_brief = view_of(FlagInBrief, without=("key",))
+"""The flag as FlagInBriefOut describes it."""
+
+
 def _view(listed: ProjectFlag) -> dict[str, Any]:
     return {"key": listed.key, "differs": listed.differs, "flags": [view_in_brief(each) for each in listed.flags]}
-
-
-def view_in_brief(flag: FlagInBrief) -> dict[str, Any]:
-    """The flag as FlagInBriefOut describes it."""
-    return {
-        "id": flag.id,
-        "environment_id": flag.environment_id,
-        "name": flag.name,
-        "enabled": flag.enabled,
-        "archived_at": flag.archived_at and format_moment(flag.archived_at),
-        "updated_at": format_moment(flag.updated_at),
-        "rollout_percentage": flag.rollout_percentage,
-        "fallthrough": flag.fallthrough,
-        "rules": flag.rules,
-        "variants": flag.variants,
-        "prerequisites": flag.prerequisites,
-    }
 
 
 _listing = Listing(_view, lambda listed: (listed.key,), BY_FLAG_KEY)

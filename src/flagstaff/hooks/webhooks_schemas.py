@@ -31,10 +31,13 @@ from flagstaff.hooks.webhooks import (
     TAGS_MAX,
     URL_MAX_LENGTH,
     Format,
+    Webhook,
 )
+from flagstaff.hooks.webhooks_store import Health
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.values.moments import format_moment
+from flagstaff.values.views import view_of
 
 FormatName = Annotated[
     Literal["standard", "slack", "teams", "discord"],
@@ -152,18 +155,10 @@ class InstanceWebhookUpdate(WebhookUpdate):
     events: InstanceEvents = optional()
 
 
-class WebhookOut(TaggedOut):
+class WebhookOut(TaggedOut, of=Webhook, without=("host",)):
     """A webhook, without its secret, and how it fares."""
 
-    id: Uuid
-    project_id: Uuid | None
-    url: str
-    events: list[str]
-    environments: list[str] | None
-    tags: list[str] | None
     format: FormatName
-    description: str | None
-    enabled: bool
     disabled_reason: Literal["failed", "gone", "no_owner"] | None = Field(
         description="Why the server has turned it off: the last attempt failed, the receiver answered 410, or its "
         "owner is not an administrator any more."
@@ -172,8 +167,6 @@ class WebhookOut(TaggedOut):
         description="Of a webhook of the whole instance: the administrator who has created it, or changed it last. It "
         "has contents of the projects of which this account is a member, and of those that share them."
     )
-    created_at: Moment
-    updated_at: Moment
     waiting: int = Field(description="The number of waiting messages.")
     waiting_since: Moment | None = Field(description="When the oldest waiting message was written.")
     dropped: int = Field(description="How many messages were dropped because too many waited.")
@@ -205,30 +198,12 @@ class PreviewOut(ResponseModel):
     messages: list[PreviewedMessageOut] = Field(description="The newest of them, newest first.")
 
 
+_view_webhook, _view_health = view_of(Webhook, without=("host",)), view_of(Health)
+
+
 def view_webhook(watched: WatchedWebhook) -> dict[str, Any]:
     """A webhook as responses have it."""
-    webhook, health = watched.webhook, watched.health
-    return {
-        "id": webhook.id,
-        "project_id": webhook.project_id,
-        "url": webhook.url,
-        "events": webhook.events,
-        "environments": webhook.environments,
-        "tags": webhook.tags,
-        "format": webhook.format,
-        "description": webhook.description,
-        "enabled": webhook.enabled,
-        "disabled_reason": webhook.disabled_reason,
-        "owner_id": webhook.owner_id,
-        "created_at": format_moment(webhook.created_at),
-        "updated_at": format_moment(webhook.updated_at),
-        "waiting": health.waiting,
-        "waiting_since": format_moment(health.waiting_since) if health.waiting_since else None,
-        "dropped": health.dropped,
-        "last_attempt_at": format_moment(health.last_attempt_at) if health.last_attempt_at else None,
-        "last_status": health.last_status,
-        "last_error": health.last_error,
-    }
+    return _view_webhook(watched.webhook) | _view_health(watched.health)
 
 
 def preview_response(preview: Preview) -> Response:

@@ -3,22 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
+from flagstaff.database.resources import Resource
 from flagstaff.hooks.deliveries import State
 from flagstaff.hooks.webhooks import Disabled, Format, Webhook
 from flagstaff.values.errors import not_found
 
 _columns, _deliveries, _attempts = tables.webhooks.c, tables.webhook_deliveries.c, tables.webhook_attempts.c
-_LISTS = ("environments", "tags")
+_WEBHOOKS = Resource(
+    Webhook,
+    tables.webhooks,
+    reads={"events": tuple, "environments": tuple, "tags": tuple, "format": Format, "disabled_reason": Disabled},
+)
 _of_place = _columns.project_id.is_not_distinct_from(sa.bindparam("project", type_=sa.Uuid))
-_all = sa.select(tables.webhooks).where(_of_place).order_by(_columns.created_at, _columns.id)
-_by_id = sa.select(tables.webhooks).where(_columns.id == sa.bindparam("webhook"))
+_all = _WEBHOOKS.select().where(_of_place).order_by(_columns.created_at, _columns.id)
+_by_id = _WEBHOOKS.select().where(_columns.id == sa.bindparam("webhook"))
 _count = sa.select(sa.func.count()).where(_of_place)
 _update = tables.webhooks.update().where(_columns.id == sa.bindparam("webhook"))
 _delete = tables.webhooks.delete().where(_columns.id == sa.bindparam("webhook"))
@@ -28,9 +32,7 @@ _is_administrators = sa.exists().where(
     tables.accounts.c.deactivated_at.is_(None),
 )
 _without_owner = (
-    sa.select(tables.webhooks)
-    .where(_columns.project_id.is_(None), _columns.enabled, ~_is_administrators)
-    .order_by(_columns.id)
+    _WEBHOOKS.select().where(_columns.project_id.is_(None), _columns.enabled, ~_is_administrators).order_by(_columns.id)
 )
 
 
@@ -57,18 +59,18 @@ class Health:
 
 async def create_webhook(connection: AsyncConnection, webhook: Webhook, secret: bytes) -> None:
     """Insert a webhook with its sealed secret."""
-    await connection.execute(tables.webhooks.insert(), {**_row(webhook), "secret": secret})
+    await connection.execute(tables.webhooks.insert(), {**_WEBHOOKS.row(webhook), "secret": secret})
 
 
 async def list_webhooks(connection: AsyncConnection, project_id: UUID | None) -> list[Webhook]:
     """The webhooks of a project, or of the whole instance, oldest first."""
-    return [_from_row(row) for row in await connection.execute(_all, {"project": project_id})]
+    return [_WEBHOOKS.read(row) for row in await connection.execute(_all, {"project": project_id})]
 
 
 async def find_webhook(connection: AsyncConnection, webhook_id: UUID) -> Webhook | None:
     """The webhook with this id, if there is one."""
     row = (await connection.execute(_by_id, {"webhook": webhook_id})).one_or_none()
-    return _from_row(row) if row is not None else None
+    return _WEBHOOKS.read(row) if row is not None else None
 
 
 async def get_webhook(connection: AsyncConnection, project_id: UUID | None, webhook_id: UUID) -> Webhook:
@@ -82,7 +84,7 @@ async def get_webhook(connection: AsyncConnection, project_id: UUID | None, webh
 async def list_without_owner(connection: AsyncConnection, *, for_update: bool = False) -> list[Webhook]:
     """The webhooks of the instance that are on although their owner is not an active administrator."""
     query = _without_owner.with_for_update(of=tables.webhooks) if for_update else _without_owner
-    return [_from_row(row) for row in await connection.execute(query)]
+    return [_WEBHOOKS.read(row) for row in await connection.execute(query)]
 
 
 async def count_webhooks(connection: AsyncConnection, project_id: UUID | None) -> int:
@@ -92,7 +94,7 @@ async def count_webhooks(connection: AsyncConnection, project_id: UUID | None) -
 
 async def update_webhook(connection: AsyncConnection, webhook: Webhook) -> None:
     """Update a webhook, without its secrets."""
-    await connection.execute(_update, {"webhook": webhook.id, **_row(webhook)})
+    await connection.execute(_update, {"webhook": webhook.id, **_WEBHOOKS.changes(webhook)})
 
 
 async def delete_webhook(connection: AsyncConnection, webhook_id: UUID) -> None:
@@ -149,30 +151,3 @@ async def read_health(connection: AsyncConnection, webhook_ids: Sequence[UUID]) 
         row.id: Health(row.waiting or 0, row.since, row.dropped, row.at, row.status, row.error)
         for row in await connection.execute(query)
     }
-
-
-def _row(webhook: Webhook) -> dict[str, Any]:
-    row = tables.row_of(tables.webhooks, webhook)
-    row["events"] = list(webhook.events)
-    for name in _LISTS:
-        value = getattr(webhook, name)
-        row[name] = None if value is None else list(value)
-    return row
-
-
-def _from_row(row: sa.Row[*tuple[object, ...]]) -> Webhook:
-    return Webhook(
-        id=row.id,
-        project_id=row.project_id,
-        url=row.url,
-        events=tuple(row.events),
-        environments=None if row.environments is None else tuple(row.environments),
-        tags=None if row.tags is None else tuple(row.tags),
-        format=Format(row.format),
-        description=row.description,
-        enabled=row.enabled,
-        disabled_reason=Disabled(row.disabled_reason) if row.disabled_reason else None,
-        owner_id=row.owner_id,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )

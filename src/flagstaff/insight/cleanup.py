@@ -6,8 +6,13 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from flagstaff.flags.flags import DETAILS
 from flagstaff.flags.project_flags import FlagInBrief
 from flagstaff.history.tallies import Tally
+
+# Who renames or describes a flag still looks at it.
+CARE = tuple(name for name in dict.fromkeys(("owner", *DETAILS)) if name not in ("name", "description"))
+"""The fields whose changes say nothing about what a flag does."""
 
 
 class Reason(StrEnum):

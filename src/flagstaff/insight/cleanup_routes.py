@@ -19,12 +19,13 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.http.services import service
-from flagstaff.insight.cleanup import Candidate, CleanupFilter, Reason
+from flagstaff.insight.cleanup import CARE, Candidate, CleanupFilter, Reason
 from flagstaff.insight.cleanup_service import LIMIT_MAX, CandidatesPage, Cleanup
 from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 
 DAYS_MAX = 365
+_CARE = f"{', '.join(f'`{name}`' for name in CARE[:-1])} and `{CARE[-1]}`"
 
 router = Router(prefix=ENVIRONMENT, tags=["Flags"])
 
@@ -62,8 +63,7 @@ class CandidateOut(ResponseModel):
     keep: bool
     created_at: Moment
     changed_at: Moment = Field(
-        description="When the flag or its rules were changed last. Recent changes only of `owner`, `tags` and `keep` "
-        "do not count."
+        description=f"When the flag or its rules were changed last. Recent changes only of {_CARE} do not count."
     )
     reasons: list[Reason]
     evaluations: EvaluationCountsOut

@@ -11,12 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
 from flagstaff.database.windows import Listing
-from flagstaff.flags.flags import DETAILS
-from flagstaff.insight.cleanup import FlagToClean
+from flagstaff.insight.cleanup import CARE, FlagToClean
 from flagstaff.values.lists import Window
 
-# Changes to these say nothing about what the flag does. Who renames or describes a flag still looks at it.
-_ABOUT_CARE = frozenset({*DETAILS, "updated_at"}) - {"name", "description"}
+_ABOUT_CARE = frozenset({*CARE, "updated_at"})
 _SKIPPED_MAX = 3  # changes of a flag that are looked behind
 
 _flags, _changes = tables.flags.c, tables.changes.c

@@ -14,7 +14,6 @@ from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Description, FlagKey, Text, Update, optional
-from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
@@ -23,6 +22,7 @@ from flagstaff.http.services import service
 from flagstaff.metrics.metrics import UNIT_MAX_LENGTH, Better, Kind, Metric, check_unit
 from flagstaff.metrics.metrics_service import Metrics
 from flagstaff.permissions.permissions import Permission
+from flagstaff.values.views import view_of
 
 router = Router(prefix="/api/projects/{project_id}/metrics", tags=["Metrics"])
 

@@ -1,6 +1,7 @@
 """Environments in the database."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
+from flagstaff.database.resources import Resource
 from flagstaff.database.tables import is_costly
 from flagstaff.database.windows import Listing
 from flagstaff.projects.projects import Environment, is_critical
@@ -16,16 +18,8 @@ from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.environments.c
-_environment = sa.select(
-    _columns.id,
-    _columns.project_id,
-    _columns.name,
-    _columns.key,
-    _columns.created_at,
-    _columns.critical,
-    _columns.position,
-    _columns.history_retention_days,
-)
+_ENVIRONMENTS = Resource(Environment, tables.environments, fixed=frozenset({"position"}))
+_environment = _ENVIRONMENTS.select()
 _insert = tables.environments.insert()
 _by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns.project_id == sa.bindparam("project"))
 _by_key = _environment.where(_columns.project_id == sa.bindparam("project"), _columns.key == sa.bindparam("key"))
@@ -52,7 +46,7 @@ async def create_environment(connection: AsyncConnection, environment: Environme
         tables.environments.c.project_id,
         tables.environments.c.key,
     ):
-        await connection.execute(_insert, tables.row_of(tables.environments, environment))
+        await connection.execute(_insert, _ENVIRONMENTS.row(environment))
 
 
 async def find_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment | None:
@@ -90,9 +84,8 @@ async def list_environments(
 
 
 def _from_row(row: Sequence[Any]) -> Environment:
-    environment_id, project_id, name, key, created_at, critical, position, days = row
-    is_warned_of = is_critical(key, chosen=critical)
-    return Environment(environment_id, project_id, name, key, created_at, is_warned_of, position, days)
+    environment = _ENVIRONMENTS.read(row)
+    return replace(environment, critical=is_critical(environment.key, chosen=environment.critical))
 
 
 async def find_places(
@@ -110,12 +103,7 @@ async def count_environments(connection: AsyncConnection, project_id: UUID) -> i
 
 async def update_environment(connection: AsyncConnection, environment: Environment) -> None:
     """Update an environment's mutable fields."""
-    values = {
-        "name": environment.name,
-        "critical": environment.critical,
-        "history_retention_days": environment.history_retention_days,
-    }
-    await connection.execute(_update, {"environment": environment.id, **values})
+    await connection.execute(_update, {"environment": environment.id, **_ENVIRONMENTS.changes(environment)})
 
 
 async def place_environments(connection: AsyncConnection, environment_ids: Sequence[UUID]) -> None:

@@ -4,23 +4,20 @@ from typing import Any
 
 from pydantic import Field
 
-from flagstaff.api.schemas import Moment, RoleName, Uuid
+from flagstaff.api.schemas import RoleName
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.permissions.members import Role
 from flagstaff.permissions.permissions import PERMISSIONS, OwnPermissions, Permission
 from flagstaff.projects.projects import Environment
-from flagstaff.values.moments import format_moment
+from flagstaff.values.views import view_of
 
+_ONLY_INSIDE = ("project_id", "position")
 _ROLES = {role: [each for each in Permission if each in allowed] for role, allowed in PERMISSIONS.items()}
 
 
-class EnvironmentItem(ResponseModel):
+class EnvironmentItem(ResponseModel, of=Environment, without=_ONLY_INSIDE):
     """An environment in a list."""
 
-    id: Uuid
-    name: str
-    key: str
-    created_at: Moment
     critical: bool = Field(
         description="Whether the dashboard warns before changes. Unless it is set, environments with the key "
         "production or prod are critical."
@@ -39,16 +36,8 @@ class OwnPermissionsOut(ResponseModel):
     roles: dict[Role, list[Permission]] = Field(description="What each role allows, the same in every project.")
 
 
-def view_item(environment: Environment) -> dict[str, Any]:
-    """An environment as lists have it."""
-    return {
-        "id": environment.id,
-        "name": environment.name,
-        "key": environment.key,
-        "created_at": format_moment(environment.created_at),
-        "critical": environment.critical,
-        "history_retention_days": environment.history_retention_days,
-    }
+view_item = view_of(Environment, without=_ONLY_INSIDE)
+"""An environment as lists have it."""
 
 
 def view_own_permissions(own: OwnPermissions) -> dict[str, Any]:

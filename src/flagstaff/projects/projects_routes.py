@@ -13,7 +13,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Description, Moment, Name, RetentionDays, Update, Uuid, optional
+from flagstaff.api.schemas import Body, Description, Moment, Name, RetentionDays, Update, optional
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY, Caller
 from flagstaff.http.problems import problems
@@ -24,16 +24,17 @@ from flagstaff.projects.part_schemas import EnvironmentItem, OwnPermissionsOut, 
 from flagstaff.projects.projects import Project
 from flagstaff.projects.projects_service import Projects
 from flagstaff.values.moments import format_moment
+from flagstaff.values.views import view_of
 
 router = Router(prefix="/api/projects", tags=["Projects"])
 
+_TIMES = ("created_at", "updated_at")
+"""They come last in responses."""
 
-class ProjectOut(TaggedOut):
+
+class ProjectOut(TaggedOut, of=Project, without=("owner_id", "demands_second_factor", *_TIMES)):
     """A project; its SDK key serves all of its environments."""
 
-    id: Uuid
-    name: str
-    description: str | None
     sdk_key: str | None = Field(
         examples=["sdk_Zp3w…"], description="Null if your role does not have the permission `keys:read`."
     )
@@ -93,17 +94,11 @@ class SecurityOut(TaggedOut):
     demands_second_factor: bool
 
 
+_details = view_of(Project, without=("owner_id", "demands_second_factor", *_TIMES))
+
+
 def _view(project: Project) -> dict[str, Any]:
-    return {
-        "id": project.id,
-        "name": project.name,
-        "description": project.description,
-        "sdk_key": project.sdk_key,
-        "shares_contents": project.shares_contents,
-        "history_retention_days": project.history_retention_days,
-        "created_at": format_moment(project.created_at),
-        "updated_at": format_moment(project.updated_at),
-    }
+    return {**_details(project), **{name: format_moment(getattr(project, name)) for name in _TIMES}}
 
 
 def _view_security(project: Project) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
+from flagstaff.database.resources import Resource
 from flagstaff.database.revisions_store import record_found
 from flagstaff.database.windows import Listing, containing
 from flagstaff.permissions.members import Role
@@ -16,18 +17,8 @@ from flagstaff.projects.projects import ListedProject, Project
 from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.projects.c
-_project = sa.select(
-    _columns.id,
-    _columns.owner_id,
-    _columns.name,
-    _columns.description,
-    _columns.sdk_key,
-    _columns.created_at,
-    _columns.updated_at,
-    _columns.demands_second_factor,
-    _columns.shares_contents,
-    _columns.history_retention_days,
-)
+_PROJECTS = Resource(Project, tables.projects, fixed=frozenset({"owner_id"}))
+_project = _PROJECTS.select()
 # Statements are built once, because SQLAlchemy takes longer to build a statement than to run it.
 _insert = tables.projects.insert()
 _insert_owner = tables.members.insert()
@@ -54,7 +45,7 @@ _delete = tables.projects.delete().where(_columns.id == sa.bindparam("project"))
 
 async def create_project(connection: AsyncConnection, project: Project) -> None:
     """Insert a project, whose owner becomes its first member."""
-    await connection.execute(_insert, tables.row_of(tables.projects, project))
+    await connection.execute(_insert, _PROJECTS.row(project))
     owner = {"project_id": project.id, "account_id": project.owner_id, "role": Role.OWNER}
     await connection.execute(_insert_owner, {**owner, "created_at": project.created_at})
 
@@ -62,7 +53,7 @@ async def create_project(connection: AsyncConnection, project: Project) -> None:
 async def find_project(connection: AsyncConnection, project_id: UUID) -> Project | None:
     """The project with this id, if there is one."""
     row = (await connection.execute(_by_id, {"project": project_id})).one_or_none()
-    return Project(*tuple(row)) if row else None
+    return _PROJECTS.read(row) if row else None
 
 
 async def find_project_for_update(connection: AsyncConnection, project_id: UUID) -> Project | None:
@@ -93,14 +84,13 @@ async def _lock(connection: AsyncConnection, project_id: UUID) -> tuple[Project,
     row = (await connection.execute(_by_id_for_update, {"project": project_id})).one_or_none()
     if row is None:
         return None
-    *values, revision = row
-    return Project(*values), revision
+    return _PROJECTS.read(row), row.revision
 
 
 async def list_projects(connection: AsyncConnection, account_id: UUID, window: Window = WHOLE) -> Iterator[Project]:
     """An account's projects, newest first, by the time of their creation and their id; converted when read."""
     rows = await _of_member.rows(connection, window, {"account": account_id})
-    return (Project(*tuple(row)) for row in rows)
+    return map(_PROJECTS.read, rows)
 
 
 async def list_all_projects(
@@ -115,9 +105,8 @@ async def list_all_projects(
 
 
 def _as_listed(row: sa.Row[Any]) -> ListedProject:
-    values = tuple(row)
-    project = replace(Project(*values[:-2]), sdk_key=None)
-    return ListedProject(project, owner_email=values[-2], role=Role(values[-1]) if values[-1] else None)
+    email, role = tuple(row)[-2:]
+    return ListedProject(replace(_PROJECTS.read(row), sdk_key=None), email, Role(role) if role else None)
 
 
 async def list_ids(connection: AsyncConnection) -> Sequence[UUID]:
@@ -133,16 +122,7 @@ async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:
 
 async def update_project(connection: AsyncConnection, project: Project) -> None:
     """Update a project's mutable fields."""
-    values = {
-        "name": project.name,
-        "description": project.description,
-        "sdk_key": project.sdk_key,
-        "updated_at": project.updated_at,
-        "demands_second_factor": project.demands_second_factor,
-        "shares_contents": project.shares_contents,
-        "history_retention_days": project.history_retention_days,
-    }
-    await connection.execute(_update, {"project": project.id, **values})
+    await connection.execute(_update, {"project": project.id, **_PROJECTS.changes(project)})
 
 
 async def set_owner(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> None:

@@ -3,35 +3,31 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
+from flagstaff.database.resources import Resource
 from flagstaff.projects.sdk_keys import KeyInForce, KeyKind, SdkKey
 from flagstaff.values.errors import not_found
 
 _columns = tables.sdk_keys.c
 _environments = tables.environments.c
+_KEYS = Resource(
+    SdkKey,
+    tables.sdk_keys,
+    also={
+        "project_id": _environments.project_id,
+        "environment": _environments.key,
+        "creator_email": tables.accounts.c.email,
+    },
+    reads={"kind": KeyKind, "allowed_origins": tuple},
+    fixed=frozenset({"kind", "hint", "creator_id", "expires_at", "last_used_at", "replaces_id"}),
+)
 _key = (
-    sa.select(
-        _columns.id,
-        _environments.project_id,
-        _columns.environment_id,
-        _environments.key,
-        _columns.name,
-        _columns.kind,
-        _columns.hint,
-        _columns.creator_id,
-        tables.accounts.c.email,
-        _columns.created_at,
-        _columns.expires_at,
-        _columns.last_used_at,
-        _columns.replaces_id,
-        _columns.allowed_origins,
-    )
+    _KEYS.select()
     .join_from(tables.sdk_keys, tables.environments)
     .outerjoin(tables.accounts, tables.accounts.c.id == _columns.creator_id)
     .where(_environments.project_id == sa.bindparam("project"))
@@ -56,26 +52,13 @@ _used_at = sa.bindparam("used_at", type_=tables.Moment)
 
 async def create_key(connection: AsyncConnection, key: SdkKey, key_hash: bytes) -> None:
     """Insert a key."""
-    values = {
-        "id": key.id,
-        "environment_id": key.environment_id,
-        "name": key.name,
-        "kind": key.kind,
-        "key_hash": key_hash,
-        "hint": key.hint,
-        "creator_id": key.creator_id,
-        "created_at": key.created_at,
-        "expires_at": key.expires_at,
-        "replaces_id": key.replaces_id,
-        "allowed_origins": list(key.allowed_origins),
-    }
-    await connection.execute(tables.sdk_keys.insert().values(values))
+    await connection.execute(tables.sdk_keys.insert(), {**_KEYS.row(key), "key_hash": key_hash})
 
 
 async def list_keys(connection: AsyncConnection, project_id: UUID) -> list[SdkKey]:
     """The keys of all environments of a project, newest first."""
     rows = await connection.execute(_by_age, {"project": project_id})
-    return [_from_row(row) for row in rows]
+    return [_KEYS.read(row) for row in rows]
 
 
 async def find_key_names(
@@ -96,13 +79,13 @@ async def get_key(connection: AsyncConnection, project_id: UUID, key_id: UUID) -
     row = (await connection.execute(_by_id, {"project": project_id, "key_id": key_id})).one_or_none()
     if row is None:
         raise not_found("SDK key")
-    return _from_row(row)
+    return _KEYS.read(row)
 
 
 async def update_key(connection: AsyncConnection, key: SdkKey) -> None:
     """Update a key's name and the origins of the pages that may use it."""
     update = tables.sdk_keys.update().where(_columns.id == key.id)
-    await connection.execute(update.values(name=key.name, allowed_origins=list(key.allowed_origins)))
+    await connection.execute(update, _KEYS.changes(key))
 
 
 async def delete_key(connection: AsyncConnection, key_id: UUID) -> None:
@@ -130,22 +113,3 @@ async def record_used(connection: AsyncConnection, key_ids: Collection[UUID], us
     update = tables.sdk_keys.update().where(_columns.id == sa.bindparam("key_id"), is_later)
     rows = [{"key_id": key_id, "used_at": used_at} for key_id in sorted(key_ids)]
     await connection.execute(update.values(last_used_at=_used_at), rows)
-
-
-def _from_row(row: sa.Row[*tuple[Any, ...]]) -> SdkKey:
-    return SdkKey(
-        id=row.id,
-        project_id=row.project_id,
-        environment_id=row.environment_id,
-        environment=row.key,
-        name=row.name,
-        kind=KeyKind(row.kind),
-        hint=row.hint,
-        creator_id=row.creator_id,
-        creator_email=row.email,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        last_used_at=row.last_used_at,
-        replaces_id=row.replaces_id,
-        allowed_origins=tuple(row.allowed_origins),
-    )

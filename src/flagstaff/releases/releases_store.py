@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
 from flagstaff.database.clock import DatabaseNow
+from flagstaff.database.resources import Resource
 from flagstaff.database.windows import Listing
 from flagstaff.metrics.request_metrics import Measure
 from flagstaff.releases.authority_store import lacks_authority
@@ -21,15 +22,40 @@ from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import format_moment
 
 _columns, _changes, _flags = tables.releases.c, tables.changes.c, tables.flags.c
+_RELEASES = Resource(
+    Release,
+    tables.releases,
+    reads={
+        "steps": lambda stored: tuple(map(_read_step, stored)),
+        "guards": lambda stored: tuple(map(_read_guard, stored)),
+        "thresholds": lambda stored: tuple(map(_read_threshold, stored)),
+        "when_late": WhenLate,
+        "split_action": Action,
+        "counts": Counts,
+        "state": State,
+        "applied": lambda stored: tuple(map(_read_applied, stored)),
+        "alarms": lambda stored: tuple(map(_read_alarm, stored)),
+    },
+    writes={
+        "steps": lambda steps: list(map(_write_step, steps)),
+        "guards": lambda guards: list(map(_write_guard, guards)),
+        "thresholds": lambda thresholds: list(map(_write_threshold, thresholds)),
+        "applied": lambda applied: list(map(_write_applied, applied)),
+        "alarms": lambda alarms: list(map(_write_alarm, alarms)),
+    },
+    fixed=frozenset(
+        {"name", "steps", "guards", "thresholds", "false_alarm_rate", "when_late", "split_action", "counts"}
+    ),
+)
 _is_open = _columns.state.in_(OPEN_STATES)
-_of_flag = sa.select(tables.releases).where(_columns.flag_id == sa.bindparam("flag"))
+_of_flag = _RELEASES.select().where(_columns.flag_id == sa.bindparam("flag"))
 _listing = Listing(_of_flag, (_columns.created_at, _columns.id), descending=True)
 _open_listing = Listing(
-    sa.select(tables.releases).where(_columns.environment_id == sa.bindparam("environment"), _is_open),
+    _RELEASES.select().where(_columns.environment_id == sa.bindparam("environment"), _is_open),
     (_columns.created_at, _columns.id),
     descending=True,
 )
-_by_id = sa.select(tables.releases).where(_columns.id == sa.bindparam("release"))
+_by_id = _RELEASES.select().where(_columns.id == sa.bindparam("release"))
 _open_of_flag = _of_flag.where(_is_open)
 _update = tables.releases.update().where(_columns.id == sa.bindparam("of_release"))
 _now = sa.select(DatabaseNow())
@@ -77,7 +103,7 @@ async def read_clock(connection: AsyncConnection) -> datetime:
 
 async def create_release(connection: AsyncConnection, release: Release) -> None:
     """Insert a release."""
-    await connection.execute(tables.releases.insert(), _row(release))
+    await connection.execute(tables.releases.insert(), _RELEASES.row(release))
 
 
 async def get_release(connection: AsyncConnection, flag_id: UUID, release_id: UUID) -> Release:
@@ -91,25 +117,25 @@ async def get_release(connection: AsyncConnection, flag_id: UUID, release_id: UU
 async def find_release(connection: AsyncConnection, release_id: UUID) -> Release | None:
     """The release with this id, if there is one."""
     row = (await connection.execute(_by_id, {"release": release_id})).one_or_none()
-    return None if row is None else _from_row(row)
+    return None if row is None else _RELEASES.read(row)
 
 
 async def find_open_release(connection: AsyncConnection, flag_id: UUID) -> Release | None:
     """The release of a flag that has not ended, if there is one."""
     row = (await connection.execute(_open_of_flag, {"flag": flag_id})).first()
-    return None if row is None else _from_row(row)
+    return None if row is None else _RELEASES.read(row)
 
 
 async def list_releases(connection: AsyncConnection, flag_id: UUID, window: Window = WHOLE) -> Iterator[Release]:
     """The releases of a flag, newest first, by the time of their creation and their id; converted when read."""
-    return map(_from_row, await _listing.rows(connection, window, {"flag": flag_id}))
+    return map(_RELEASES.read, await _listing.rows(connection, window, {"flag": flag_id}))
 
 
 async def list_open_releases(
     connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE
 ) -> Iterator[Release]:
     """The releases of an environment that have not ended, newest first; converted when read."""
-    return map(_from_row, await _open_listing.rows(connection, window, {"environment": environment_id}))
+    return map(_RELEASES.read, await _open_listing.rows(connection, window, {"environment": environment_id}))
 
 
 async def list_wanting(connection: AsyncConnection, limit: int) -> list[UUID]:
@@ -140,22 +166,7 @@ async def list_watched(connection: AsyncConnection, project_id: UUID, metric: st
 
 async def update_release(connection: AsyncConnection, release: Release) -> None:
     """Update a release's mutable fields."""
-    row = _row(release)
-    mutable = (
-        "state",
-        "reason",
-        "applied",
-        "alarms",
-        "counts_from",
-        "due_at",
-        "paused_at",
-        "ended_at",
-        "mark",
-        "unwatched_since",
-    )
-    authority = ("author_id", "author_email", "token_id", "token_name", "lost_authority")
-    values = {name: row[name] for name in (*mutable, *authority, "updated_at")}
-    await connection.execute(_update, {"of_release": release.id, **values})
+    await connection.execute(_update, {"of_release": release.id, **_RELEASES.changes(release)})
 
 
 async def postpone(connection: AsyncConnection, release_id: UUID, seconds: float) -> None:
@@ -190,44 +201,13 @@ async def list_ids(connection: AsyncConnection) -> set[UUID]:
     return set((await connection.execute(sa.select(_columns.id))).scalars())
 
 
-def _row(release: Release) -> dict[str, Any]:
-    return {
-        **tables.row_of(tables.releases, release),
-        "steps": [_write_step(each) for each in release.steps],
-        "guards": [
-            {
-                "metric": each.metric,
-                "action": each.action,
-                "tolerates": each.tolerates,
-                **({"tolerates_amount": each.tolerates_amount} if each.tolerates_amount else {}),
-            }
-            for each in release.guards
-        ],
-        "thresholds": [{**asdict(each), "labels": dict(each.labels)} for each in release.thresholds],
-        "applied": [_write_applied(each) for each in release.applied],
-        "alarms": [_write_alarm(each) for each in release.alarms],
-    }
+def _write_guard(guard: Guard) -> dict[str, Any]:
+    written = {"metric": guard.metric, "action": guard.action, "tolerates": guard.tolerates}
+    return written | ({"tolerates_amount": guard.tolerates_amount} if guard.tolerates_amount else {})
 
 
-def _from_row(row: sa.Row[Any]) -> Release:
-    stored = row._asdict()
-    return Release(
-        **{
-            **stored,
-            "steps": tuple(map(_read_step, stored["steps"])),
-            "guards": tuple(
-                Guard(each["metric"], Action(each["action"]), each["tolerates"], each.get("tolerates_amount", 0.0))
-                for each in stored["guards"]
-            ),
-            "thresholds": tuple(map(_read_threshold, stored["thresholds"])),
-            "when_late": WhenLate(stored["when_late"]),
-            "split_action": Action(stored["split_action"]),
-            "counts": Counts(stored["counts"]),
-            "state": State(stored["state"]),
-            "applied": tuple(map(_read_applied, stored["applied"])),
-            "alarms": tuple(map(_read_alarm, stored["alarms"])),
-        }
-    )
+def _read_guard(stored: Mapping[str, Any]) -> Guard:
+    return Guard(**{**stored, "action": Action(stored["action"])})
 
 
 def _write_step(step: Step) -> dict[str, Any]:
@@ -246,6 +226,10 @@ def _read_step(stored: Mapping[str, Any]) -> Step:
     return Step(
         stored["changes"], at and datetime.fromisoformat(at), stored.get("after_seconds"), stored.get("least_users")
     )
+
+
+def _write_threshold(threshold: Threshold) -> dict[str, Any]:
+    return {**asdict(threshold), "labels": dict(threshold.labels)}
 
 
 def _read_threshold(stored: Mapping[str, Any]) -> Threshold:

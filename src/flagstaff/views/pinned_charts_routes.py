@@ -12,13 +12,13 @@ from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Update, Uuid
-from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
+from flagstaff.values.views import view_of
 from flagstaff.views.pinned_charts import Period, PinnedChart, Scale, Split
 from flagstaff.views.pinned_charts_service import PinnedCharts
 

@@ -7,13 +7,16 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
+from flagstaff.database.resources import Resource
 from flagstaff.values.errors import not_found
 from flagstaff.views.pinned_charts import PinnedChart
 
 _columns = tables.pinned_charts.c
 _in_project = _columns.project_id == sa.bindparam("project")
+_CHARTS = Resource(PinnedChart, tables.pinned_charts, also={"flag_key": tables.flags.c.key})
 _charts = (
-    sa.select(tables.pinned_charts, tables.flags.c.key.label("flag_key"))
+    _CHARTS.select()
+    .select_from(tables.pinned_charts)
     .outerjoin(tables.flags, tables.flags.c.id == _columns.flag_id)
     .where(_in_project)
     .order_by(_columns.created_at, _columns.id)
@@ -26,21 +29,21 @@ _delete = tables.pinned_charts.delete().where(_columns.id == sa.bindparam("chart
 
 async def create_chart(connection: AsyncConnection, chart: PinnedChart) -> None:
     """Insert a pinned chart."""
-    await connection.execute(tables.pinned_charts.insert(), tables.row_of(tables.pinned_charts, chart))
+    await connection.execute(tables.pinned_charts.insert(), _CHARTS.row(chart))
 
 
 async def get_chart(connection: AsyncConnection, project_id: UUID, chart_id: UUID) -> PinnedChart:
     """The pinned chart with this id in a project; raises Error NOT_FOUND."""
-    row = (await connection.execute(_by_id, {"project": project_id, "chart": chart_id})).mappings().one_or_none()
+    row = (await connection.execute(_by_id, {"project": project_id, "chart": chart_id})).one_or_none()
     if row is None:
         raise not_found("pinned chart")
-    return PinnedChart(**row)
+    return _CHARTS.read(row)
 
 
 async def list_charts(connection: AsyncConnection, project_id: UUID) -> Sequence[PinnedChart]:
     """The pinned charts of a project, oldest first."""
-    rows = (await connection.execute(_charts, {"project": project_id})).mappings()
-    return [PinnedChart(**row) for row in rows]
+    rows = await connection.execute(_charts, {"project": project_id})
+    return [_CHARTS.read(row) for row in rows]
 
 
 async def count_charts(connection: AsyncConnection, project_id: UUID) -> int:
@@ -50,7 +53,7 @@ async def count_charts(connection: AsyncConnection, project_id: UUID) -> int:
 
 async def update_chart(connection: AsyncConnection, chart: PinnedChart) -> None:
     """Update a pinned chart."""
-    await connection.execute(_update, {"chart": chart.id, **tables.row_of(tables.pinned_charts, chart)})
+    await connection.execute(_update, {"chart": chart.id, **_CHARTS.changes(chart)})
 
 
 async def delete_chart(connection: AsyncConnection, chart_id: UUID) -> None:

@@ -12,7 +12,6 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Name, Update, optional
-from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
 from flagstaff.flags.field_schemas import Tag
 from flagstaff.http.operations import SMALL_BODY
@@ -21,6 +20,7 @@ from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
 from flagstaff.values.text import NAME_MAX_LENGTH
+from flagstaff.values.views import view_of
 from flagstaff.views.saved_views import Audience, Order, SavedView, State, Use, check_searched
 from flagstaff.views.saved_views_service import SavedViews
 

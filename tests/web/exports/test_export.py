@@ -6,7 +6,11 @@ from uuid import uuid4
 
 import pytest
 
+from flagstaff.changes.changes import OWN_FIELDS
+from flagstaff.flags.flags import Flag, Rule
+from flagstaff.flags.targeting.segments import Segment
 from tests.support.api import Caller, Json, environment_path, field_errors
+from tests.support.fields import field_names
 from tests.support.local_sdk import Engine
 
 
@@ -96,3 +100,11 @@ async def test_an_empty_environment_is_exported(ada: Caller, environment: Json) 
     for kind in ("unleash", "flagstaff"):
         document = json.loads((await ada.get(f"{environment_path(environment)}/export?format={kind}")).content)
         assert document.get("flags", document.get("features")) == []
+
+
+async def test_the_other_file_has_each_field_of_a_flag_a_rule_and_a_segment(ada: Caller, shop: Json) -> None:
+    document: dict[str, Any] = (await ada.get(f"{environment_path(shop)}/export?format=flagstaff")).json()
+    (flag,), (segment,) = document["flags"], document["segments"]
+    assert flag.keys() - {"rules"} == set(field_names(Flag)) - OWN_FIELDS - {"archived_at"}
+    assert flag["rules"][0].keys() == set(field_names(Rule)) - OWN_FIELDS
+    assert segment.keys() == set(field_names(Segment)) - OWN_FIELDS

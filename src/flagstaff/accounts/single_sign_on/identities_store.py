@@ -9,30 +9,33 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.accounts.single_sign_on.identities import Identity, SignIn
 from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
+from flagstaff.database.resources import Resource
 
 _identities = tables.identities
 _sign_ins = tables.sign_ins
 _given = tables.given_memberships
+_IDENTITIES = Resource(Identity, _identities)
+_SIGN_INS = Resource(SignIn, _sign_ins)
 
 
 async def create_sign_in(
     connection: AsyncConnection, state_hash: bytes, sign_in: SignIn, *, expires_at: datetime
 ) -> None:
     """Write a sign-in. Only the hash of its state is stored."""
-    values = {name: getattr(sign_in, name) for name in SignIn.__dataclass_fields__}
-    await connection.execute(_sign_ins.insert().values(state_hash=state_hash, expires_at=expires_at, **values))
+    values = {**_SIGN_INS.row(sign_in), "state_hash": state_hash, "expires_at": expires_at}
+    await connection.execute(_sign_ins.insert(), values)
 
 
 async def take_sign_in(connection: AsyncConnection, state_hash: bytes, now: datetime) -> SignIn | None:
     """The sign-in with this state, which ends; None if it has ended or expired."""
     columns = _sign_ins.c
     ours = columns.state_hash == state_hash
-    query = sa.select(*(columns[name] for name in SignIn.__dataclass_fields__)).where(ours, columns.expires_at > now)
+    query = _SIGN_INS.select().where(ours, columns.expires_at > now)
     row = (await connection.execute(query)).one_or_none()
     # Of two requests with the same state, one deletes it.
     if row is None or not (await connection.execute(_sign_ins.delete().where(ours))).rowcount:
         return None
-    return SignIn(*row)
+    return _SIGN_INS.read(row)
 
 
 async def delete_expired_sign_ins(connection: AsyncConnection, now: datetime) -> None:
@@ -42,9 +45,9 @@ async def delete_expired_sign_ins(connection: AsyncConnection, now: datetime) ->
 
 async def find_identity(connection: AsyncConnection, issuer: str, subject: str) -> Identity | None:
     """The identity of a person at a provider, if it has an account."""
-    query = sa.select(_identities).where(_identities.c.issuer == issuer, _identities.c.subject == subject)
+    query = _IDENTITIES.select().where(_identities.c.issuer == issuer, _identities.c.subject == subject)
     row = (await connection.execute(query)).one_or_none()
-    return Identity(*row) if row else None
+    return _IDENTITIES.read(row) if row else None
 
 
 async def create_identity(connection: AsyncConnection, identity: Identity) -> None:
@@ -52,7 +55,7 @@ async def create_identity(connection: AsyncConnection, identity: Identity) -> No
     with unique_or(
         "Another sign-in of the same person is under way. Sign in again.", _identities.c.issuer, _identities.c.subject
     ):
-        await connection.execute(_identities.insert(), tables.row_of(_identities, identity))
+        await connection.execute(_identities.insert(), _IDENTITIES.row(identity))
 
 
 async def delete_identities(connection: AsyncConnection, account_id: UUID) -> None:

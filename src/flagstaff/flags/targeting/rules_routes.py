@@ -18,7 +18,6 @@ from flagstaff.api.lists import AwareDatetime, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import CASES, Body, Update
-from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
 from flagstaff.flags.field_schemas import Priority, RulePercentage, RuleTypeName, RuleValue, VariantKey
 from flagstaff.flags.flag_path_schemas import FlagIds
@@ -30,6 +29,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
+from flagstaff.values.views import view_of
 
 router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
 

@@ -14,7 +14,6 @@ from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Description, FlagKey, Text, Update, optional
-from flagstaff.api.views import view_of
 from flagstaff.database.preconditions import Precondition
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
 from flagstaff.flags.targeting.segments import Segment
@@ -25,6 +24,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
+from flagstaff.values.views import view_of
 
 router = Router(prefix="/api/projects/{project_id}/segments", tags=["Segments"])
 

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
+from flagstaff.database.resources import Resource
 from flagstaff.database.windows import Listing, containing
 from flagstaff.identity.accounts.accounts import Account, ListedAccount
 from flagstaff.identity.second_factors.second_factors_store import chosen_demand, has_factor
@@ -17,15 +18,8 @@ from flagstaff.values.emails import email_identity
 from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.accounts.c
-_account = sa.select(
-    _columns.id,
-    _columns.email,
-    _columns.password_hash,
-    _columns.created_at,
-    _columns.is_administrator,
-    _columns.deactivated_at,
-    _columns.email_verified_at,
-)
+_ACCOUNTS = Resource(Account, tables.accounts)
+_account = _ACCOUNTS.select()
 _by_id = _account.where(_columns.id == sa.bindparam("account"))
 _token = sa.bindparam("token", type_=sa.Uuid)
 _its_session = sa.and_(tables.sessions.c.id == _token, tables.sessions.c.account_id == _columns.id)
@@ -61,16 +55,7 @@ class TokenAccount(NamedTuple):
 
 async def create_account(connection: AsyncConnection, account: Account) -> None:
     """Write a new account; raises Error CONFLICT if the email is taken."""
-    values = {
-        "id": account.id,
-        "email": account.email,
-        "email_identity": email_identity(account.email),
-        "password_hash": account.password_hash,
-        "created_at": account.created_at,
-        "is_administrator": account.is_administrator,
-        "deactivated_at": account.deactivated_at,
-        "email_verified_at": account.email_verified_at,
-    }
+    values = {**_ACCOUNTS.row(account), "email_identity": email_identity(account.email)}
     with unique_or("An account with this email exists already.", tables.accounts.c.email_identity):
         await connection.execute(tables.accounts.insert().values(values))
 
@@ -78,13 +63,13 @@ async def create_account(connection: AsyncConnection, account: Account) -> None:
 async def find_account(connection: AsyncConnection, account_id: UUID) -> Account | None:
     """The account with this id."""
     row = (await connection.execute(_by_id, {"account": account_id})).one_or_none()
-    return Account(*row) if row else None
+    return _ACCOUNTS.read(row) if row else None
 
 
 async def find_token_account(connection: AsyncConnection, account_id: UUID, token_id: UUID) -> TokenAccount | None:
     """The account with this id and the token's session, unless the token has been ended or the account deactivated."""
     row = (await connection.execute(_by_token, {"account": account_id, "token": token_id})).one_or_none()
-    return TokenAccount(Account(*row[:-2]), *row[-2:]) if row else None
+    return TokenAccount(_ACCOUNTS.read(row), *row[-2:]) if row else None
 
 
 async def find_account_by_email(connection: AsyncConnection, email: str) -> Account | None:
@@ -93,7 +78,7 @@ async def find_account_by_email(connection: AsyncConnection, email: str) -> Acco
     for identity in dict.fromkeys((email.lower(), email_identity(email))):
         row = (await connection.execute(_account.where(_columns.email_identity == identity))).one_or_none()
         if row is not None:
-            return Account(*row)
+            return _ACCOUNTS.read(row)
     return None
 
 
@@ -116,8 +101,8 @@ async def list_accounts(connection: AsyncConnection, email: str, window: Window 
 
 
 def _as_listed(row: sa.Row[Any]) -> ListedAccount:
-    values = tuple(row)
-    return ListedAccount(Account(*values[:-2]), has_second_factor=bool(values[-2]), last_seen_at=values[-1])
+    has_second_factor, last_seen_at = tuple(row)[-2:]
+    return ListedAccount(_ACCOUNTS.read(row), bool(has_second_factor), last_seen_at)
 
 
 async def set_deactivated(connection: AsyncConnection, account_id: UUID, at: datetime | None) -> None:

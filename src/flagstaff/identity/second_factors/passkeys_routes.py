@@ -10,7 +10,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Moment, Name, PublicKeyCredential, Text, Uuid
+from flagstaff.api.schemas import Body, Name, PublicKeyCredential, Text
 from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
@@ -21,11 +21,12 @@ from flagstaff.identity.accounts.login_attempts import confirmed_password
 from flagstaff.identity.accounts.owner_warnings import OwnerWarnings, Warned
 from flagstaff.identity.second_factors.passkeys import Passkey
 from flagstaff.identity.second_factors.passkeys_service import Passkeys
-from flagstaff.values.moments import format_moment
+from flagstaff.values.views import view_of
 
 router = Router(tags=["Two factors"])
 
 _PASSKEYS = "/api/me/two-factor/passkeys"
+_NOT_SHOWN = ("account_id", "credential_id", "public_key", "sign_count")
 
 
 class PasswordConfirmation(Body):
@@ -41,13 +42,8 @@ class NewPasskey(Body):
     credential: PublicKeyCredential
 
 
-class PasskeyOut(ResponseModel):
+class PasskeyOut(ResponseModel, of=Passkey, without=_NOT_SHOWN):
     """A passkey. `last_used_at` is null until it is used."""
-
-    id: Uuid
-    name: str
-    created_at: Moment
-    last_used_at: Moment | None
 
 
 class RegisteredOut(ResponseModel):
@@ -67,14 +63,8 @@ Service = Annotated[Passkeys, Depends(service(Passkeys))]
 Warnings = Annotated[OwnerWarnings, Depends(service(OwnerWarnings))]
 
 
-def passkey_view(passkey: Passkey) -> dict[str, Any]:
-    """A passkey as its owner sees it."""
-    return {
-        "id": passkey.id,
-        "name": passkey.name,
-        "created_at": format_moment(passkey.created_at),
-        "last_used_at": format_moment(passkey.last_used_at) if passkey.last_used_at else None,
-    }
+passkey_view = view_of(Passkey, without=_NOT_SHOWN)
+"""A passkey as its owner sees it."""
 
 
 @router.post(

@@ -3,42 +3,34 @@
 from datetime import datetime
 from uuid import UUID
 
-import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
+from flagstaff.database.resources import Resource
 from flagstaff.identity.second_factors.passkeys import Passkey
 
 _columns = tables.passkeys.c
-_passkey = sa.select(
-    _columns.id,
-    _columns.account_id,
-    _columns.credential_id,
-    _columns.public_key,
-    _columns.sign_count,
-    _columns.name,
-    _columns.created_at,
-    _columns.last_used_at,
-)
+_PASSKEYS = Resource(Passkey, tables.passkeys)
+_passkey = _PASSKEYS.select()
 
 
 async def create_passkey(connection: AsyncConnection, passkey: Passkey) -> None:
     """Write a new passkey; raises Error CONFLICT if it is registered already, with any account."""
     with unique_or("This passkey is registered already.", tables.passkeys.c.credential_id):
-        await connection.execute(tables.passkeys.insert(), tables.row_of(tables.passkeys, passkey))
+        await connection.execute(tables.passkeys.insert(), _PASSKEYS.row(passkey))
 
 
 async def list_passkeys(connection: AsyncConnection, account_id: UUID) -> list[Passkey]:
     """The passkeys of an account, oldest first."""
     query = _passkey.where(_columns.account_id == account_id).order_by(_columns.created_at, _columns.id)
-    return [Passkey(*row) for row in await connection.execute(query)]
+    return [_PASSKEYS.read(row) for row in await connection.execute(query)]
 
 
 async def find_passkey_by_credential(connection: AsyncConnection, credential_id: bytes) -> Passkey | None:
     """The passkey that an authenticator knows by this id, if it is registered."""
     row = (await connection.execute(_passkey.where(_columns.credential_id == credential_id))).one_or_none()
-    return Passkey(*row) if row else None
+    return _PASSKEYS.read(row) if row else None
 
 
 async def record_use(connection: AsyncConnection, passkey_id: UUID, sign_count: int, now: datetime) -> None:

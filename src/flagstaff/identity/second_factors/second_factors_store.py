@@ -10,12 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
 from flagstaff.database import tables
+from flagstaff.database.resources import Resource
 from flagstaff.identity.second_factors.second_factors import Purpose, TotpSecret
 
 _totp = tables.totp_secrets
 _codes = tables.recovery_codes
 _failures = tables.second_factor_failures
 _challenges = tables.challenges
+_SECRETS = Resource(TotpSecret, _totp)
 
 
 def has_factor(account_id: sa.ColumnElement[UUID]) -> sa.ColumnElement[bool]:
@@ -46,18 +48,15 @@ class Challenge(NamedTuple):
 
 async def find_totp(connection: AsyncConnection, account_id: UUID) -> TotpSecret | None:
     """An account's secret for codes, confirmed or not."""
-    columns = _totp.c
-    query = sa.select(
-        columns.account_id, columns.sealed, columns.created_at, columns.confirmed_at, columns.last_step
-    ).where(columns.account_id == account_id)
+    query = _SECRETS.select().where(_totp.c.account_id == account_id)
     row = (await connection.execute(query)).one_or_none()
-    return TotpSecret(*row) if row else None
+    return _SECRETS.read(row) if row else None
 
 
 async def save_totp(connection: AsyncConnection, secret: TotpSecret) -> None:
     """Write an account's secret for codes, new or changed. Lock the account first."""
     await delete_totp(connection, secret.account_id)
-    await connection.execute(_totp.insert(), tables.row_of(_totp, secret))
+    await connection.execute(_totp.insert(), _SECRETS.row(secret))
 
 
 async def has_second_factor(connection: AsyncConnection, account_id: UUID) -> bool:

@@ -8,18 +8,12 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
+from flagstaff.database.resources import Resource
 from flagstaff.identity.sessions.sessions import Session
 
 _columns = tables.sessions.c
-_session = sa.select(
-    _columns.id,
-    _columns.account_id,
-    _columns.device,
-    _columns.address,
-    _columns.created_at,
-    _columns.last_seen_at,
-    _columns.expires_at,
-)
+_SESSIONS = Resource(Session, tables.sessions)
+_session = _SESSIONS.select()
 _of_account = _columns.account_id == sa.bindparam("account")
 _open = _session.where(_of_account, _columns.expires_at > sa.bindparam("now", type_=tables.Moment))
 _seen_at = sa.bindparam("seen_at", type_=tables.Moment)
@@ -32,13 +26,13 @@ _record_seen = (
 
 async def create_session(connection: AsyncConnection, session: Session) -> None:
     """Insert a session."""
-    await connection.execute(tables.sessions.insert(), tables.row_of(tables.sessions, session))
+    await connection.execute(tables.sessions.insert(), _SESSIONS.row(session))
 
 
 async def list_sessions(connection: AsyncConnection, account_id: UUID, now: datetime) -> list[Session]:
     """The open sessions of an account, those that were seen last first."""
     query = _open.order_by(_columns.last_seen_at.desc(), _columns.id.desc())
-    return [Session(*row) for row in await connection.execute(query, {"account": account_id, "now": now})]
+    return [_SESSIONS.read(row) for row in await connection.execute(query, {"account": account_id, "now": now})]
 
 
 async def find_session(
@@ -47,7 +41,7 @@ async def find_session(
     """The open session of an account with this id, if there is one."""
     query = _open.where(_columns.id == session_id)
     row = (await connection.execute(query, {"account": account_id, "now": now})).one_or_none()
-    return Session(*row) if row else None
+    return _SESSIONS.read(row) if row else None
 
 
 async def end_sessions(connection: AsyncConnection, account_id: UUID, *, but_for: int = 0) -> None:

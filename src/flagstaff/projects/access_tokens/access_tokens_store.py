@@ -1,32 +1,31 @@
 """Access tokens in the database, which has only their hashes."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
+from flagstaff.database.resources import Resource
 from flagstaff.identity.second_factors.second_factors_store import chosen_demand
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access_tokens.access_tokens import AccessToken
 
 _columns = tables.access_tokens.c
-_token = sa.select(
-    _columns.id,
-    _columns.account_id,
-    tables.accounts.c.email,
-    _columns.project_id,
-    _columns.name,
-    _columns.permissions,
-    _columns.environments,
-    _columns.created_at,
-    _columns.expires_at,
-    _columns.last_used_at,
-).join_from(tables.access_tokens, tables.accounts)
+_TOKENS = Resource(
+    AccessToken,
+    tables.access_tokens,
+    also={"email": tables.accounts.c.email},
+    reads={
+        # A newer release may have stored permissions that this one does not know.
+        "permissions": lambda stored: tuple(each for each in Permission if each in stored),
+        "environments": lambda stored: tuple(map(UUID, stored)),
+    },
+    writes={"environments": lambda environments: None if environments is None else list(map(str, environments))},
+)
+_token = _TOKENS.select().join_from(tables.access_tokens, tables.accounts)
 # Used by every request with a token.
 _by_hash = _token.add_columns(chosen_demand).where(
     _columns.token_hash == sa.bindparam("token_hash"),
@@ -47,18 +46,7 @@ _record_used = (
 
 async def create_token(connection: AsyncConnection, token: AccessToken, token_hash: bytes) -> None:
     """Insert a token."""
-    values = {
-        "id": token.id,
-        "account_id": token.account_id,
-        "project_id": token.project_id,
-        "name": token.name,
-        "token_hash": token_hash,
-        "permissions": list(token.permissions),
-        "environments": None if token.environments is None else [str(each) for each in token.environments],
-        "created_at": token.created_at,
-        "expires_at": token.expires_at,
-    }
-    await connection.execute(tables.access_tokens.insert().values(values))
+    await connection.execute(tables.access_tokens.insert(), {**_TOKENS.row(token), "token_hash": token_hash})
 
 
 async def find_token_by_hash(
@@ -69,7 +57,7 @@ async def find_token_by_hash(
     With it, the instance's setting for second factors, or None if it has not been changed.
     """
     row = (await connection.execute(_by_hash, {"token_hash": token_hash, "now": now})).one_or_none()
-    return (_from_row(row[:-1]), row[-1]) if row else None
+    return (_TOKENS.read(row), row[-1]) if row else None
 
 
 async def hold_token(connection: AsyncConnection, token_id: UUID) -> bool:
@@ -113,13 +101,4 @@ async def record_used(connection: AsyncConnection, used: Mapping[UUID, datetime]
 
 async def _list(connection: AsyncConnection, *conditions: sa.ColumnElement[bool]) -> list[AccessToken]:
     query = _token.where(*conditions).order_by(_columns.created_at.desc(), _columns.id.desc())
-    return [_from_row(row) for row in await connection.execute(query)]
-
-
-def _from_row(row: Sequence[Any]) -> AccessToken:
-    token = AccessToken(*row)
-    # They are still as stored: texts.
-    environments = None if token.environments is None else tuple(UUID(str(each)) for each in token.environments)
-    # A newer release may have stored permissions that this one does not know.
-    permissions = tuple(each for each in Permission if each in token.permissions)
-    return replace(token, permissions=permissions, environments=environments)
+    return [_TOKENS.read(row) for row in await connection.execute(query)]

@@ -1,6 +1,6 @@
 """HTTP of invitations to a project."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Request
 from pydantic import Field
@@ -11,7 +11,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, Email, EnvironmentRoles, Moment, RoleName, Text, Uuid
+from flagstaff.api.schemas import Body, Email, EnvironmentRoles, RoleName, Text, Uuid
 from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.preconditions import Precondition
@@ -24,24 +24,17 @@ from flagstaff.permissions.members import Role
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.members.invitations import Invitation
 from flagstaff.projects.members.invitations_service import Invitations
-from flagstaff.values.moments import format_moment
+from flagstaff.values.views import view_of
 
 router = Router(prefix="/api", tags=["Invitations"])
 
 _INVITATIONS = "/projects/{project_id}/invitations"
 
 
-class InvitationOut(TaggedOut):
+class InvitationOut(TaggedOut, of=Invitation, without=("project_id",)):
     """An invitation. `sent_at` is when it was last mailed, and null until then."""
 
-    id: Uuid
-    email: str
-    role: RoleName
     environments: EnvironmentRoles
-    inviter_id: Uuid
-    created_at: Moment
-    expires_at: Moment
-    sent_at: Moment | None
 
 
 class NewInvitation(Body):
@@ -66,19 +59,7 @@ class MembershipOut(ResponseModel):
     environments: EnvironmentRoles
 
 
-def _view(invitation: Invitation) -> dict[str, Any]:
-    return {
-        "id": invitation.id,
-        "email": invitation.email,
-        "role": invitation.role,
-        "environments": invitation.environments,
-        "inviter_id": invitation.inviter_id,
-        "created_at": format_moment(invitation.created_at),
-        "expires_at": format_moment(invitation.expires_at),
-        "sent_at": format_moment(invitation.sent_at) if invitation.sent_at else None,
-    }
-
-
+_view = view_of(Invitation, without=("project_id",))
 Service = Annotated[Invitations, Depends(service(Invitations))]
 IfMatch = Annotated[Precondition[Invitation], Depends(if_match("invitation", _view))]
 

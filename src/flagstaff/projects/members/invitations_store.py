@@ -1,8 +1,6 @@
 """Invitations in the database, and the mails that were sent for them."""
 
-from dataclasses import replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -11,6 +9,7 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.database import tables
 from flagstaff.database.driver_errors import unique_or
+from flagstaff.database.resources import Resource
 from flagstaff.permissions.members import Role
 from flagstaff.projects.members.invitations import Invitation
 from flagstaff.values.emails import email_identity
@@ -18,32 +17,18 @@ from flagstaff.values.errors import not_found
 
 _columns = tables.invitations.c
 _mails = tables.invitation_mails.c
-_invitation = sa.select(
-    _columns.id,
-    _columns.project_id,
-    _columns.email,
-    _columns.role,
-    _columns.environments,
-    _columns.inviter_id,
-    _columns.created_at,
-    _columns.expires_at,
-    _columns.sent_at,
+_INVITATIONS = Resource(
+    Invitation,
+    tables.invitations,
+    reads={"role": Role, "environments": lambda stored: {key: Role(role) for key, role in stored.items()}},
+    writes={"environments": dict},
 )
+_invitation = _INVITATIONS.select()
 
 
 async def create_invitation(connection: AsyncConnection, invitation: Invitation) -> None:
     """Insert an invitation, still without a link; raises Error CONFLICT if the address has one in the project."""
-    values = {
-        "id": invitation.id,
-        "project_id": invitation.project_id,
-        "email": invitation.email,
-        "email_identity": email_identity(invitation.email),
-        "role": invitation.role,
-        "environments": dict(invitation.environments),
-        "inviter_id": invitation.inviter_id,
-        "created_at": invitation.created_at,
-        "expires_at": invitation.expires_at,
-    }
+    values = {**_INVITATIONS.row(invitation), "email_identity": email_identity(invitation.email)}
     with unique_or(
         "This address has been invited already. Send the invitation again, or delete it first.",
         tables.invitations.c.project_id,
@@ -56,7 +41,7 @@ async def list_invitations(connection: AsyncConnection, project_id: UUID, now: d
     """The invitations of a project that have not expired, newest first."""
     query = _invitation.where(_columns.project_id == project_id, _columns.expires_at > now)
     rows = await connection.execute(query.order_by(_columns.created_at.desc(), _columns.id.desc()))
-    return [_from_row(row) for row in rows]
+    return [_INVITATIONS.read(row) for row in rows]
 
 
 async def list_of_account(
@@ -65,7 +50,8 @@ async def list_of_account(
     """The invitations of a project that an account has made, and the one to its address."""
     its = sa.or_(_columns.inviter_id == account_id, _columns.email_identity == email_identity(email))
     return [
-        _from_row(row) for row in await connection.execute(_invitation.where(_columns.project_id == project_id, its))
+        _INVITATIONS.read(row)
+        for row in await connection.execute(_invitation.where(_columns.project_id == project_id, its))
     ]
 
 
@@ -79,14 +65,14 @@ async def get_invitation(
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         raise not_found("invitation")
-    return _from_row(row)
+    return _INVITATIONS.read(row)
 
 
 async def find_invitation(connection: AsyncConnection, token_hash: bytes, now: datetime) -> Invitation | None:
     """The invitation with the link of this hash, unless it has expired."""
     query = _invitation.where(_columns.token_hash == token_hash, _columns.expires_at > now)
     row = (await connection.execute(query)).one_or_none()
-    return _from_row(row) if row else None
+    return _INVITATIONS.read(row) if row else None
 
 
 async def set_link(
@@ -129,9 +115,3 @@ async def record_mail(connection: AsyncConnection, account_id: UUID, email: str,
 async def forget_mails_before(connection: AsyncConnection, moment: datetime) -> None:
     """Delete what is stored about mails that were sent before a moment."""
     await connection.execute(tables.invitation_mails.delete().where(_mails.sent_at < moment))
-
-
-def _from_row(row: sa.Row[*tuple[Any, ...]]) -> Invitation:
-    invitation = Invitation(*row)
-    environments = {key: Role(role) for key, role in invitation.environments.items()}
-    return replace(invitation, role=Role(invitation.role), environments=environments)

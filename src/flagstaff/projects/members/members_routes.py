@@ -1,6 +1,6 @@
 """HTTP of the members of a project."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from fastapi import Depends
 from starlette.responses import Response
@@ -10,7 +10,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import EnvironmentRoles, Moment, RoleName, Update, Uuid, optional
+from flagstaff.api.schemas import EnvironmentRoles, RoleName, Update, optional
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
@@ -20,19 +20,15 @@ from flagstaff.permissions.members import Member
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.members.members_service import Members
 from flagstaff.projects.part_schemas import OwnPermissionsOut, view_own_permissions
-from flagstaff.values.moments import format_moment
+from flagstaff.values.views import view_of
 
 router = Router(prefix="/api/projects/{project_id}", tags=["Members"])
 
 
-class MemberOut(TaggedOut):
+class MemberOut(TaggedOut, of=Member, without=("project_id",)):
     """A member: `role` holds in the whole project but for the environments whose keys have their own role."""
 
-    account_id: Uuid
-    email: str
-    role: RoleName
     environments: EnvironmentRoles
-    created_at: Moment
 
 
 class MemberUpdate(Update):
@@ -44,16 +40,7 @@ class MemberUpdate(Update):
     environments: EnvironmentRoles = optional()
 
 
-def _view(member: Member) -> dict[str, Any]:
-    return {
-        "account_id": member.account_id,
-        "email": member.email,
-        "role": member.role,
-        "environments": member.environments,
-        "created_at": format_moment(member.created_at),
-    }
-
-
+_view = view_of(Member, without=("project_id",))
 Service = Annotated[Members, Depends(service(Members))]
 IfMatch = Annotated[Precondition[Member], Depends(if_match("member", _view))]
 

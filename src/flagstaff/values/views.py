@@ -1,6 +1,6 @@
 """Resources as responses have them: the fields of a dataclass by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, TypeVar, get_args
@@ -10,13 +10,17 @@ from flagstaff.values.moments import format_moment
 T = TypeVar("T")
 
 
-def view_of(kind: type[T], **views: Callable[[Any], Any]) -> Callable[[T], dict[str, Any]]:
-    """A function that returns a resource of a kind as responses have it: all its fields, in their order.
+def view_of(
+    kind: type[T], without: Collection[str] = (), **views: Callable[[Any], Any]
+) -> Callable[[T], dict[str, Any]]:
+    """A function that returns a resource of a kind as responses have it: its fields, in their order.
 
-    Times are formatted, and `views` converts other fields; neither is done with None. Raises KeyError for a view of a
-    field that does not exist.
+    Those that it is `without` are left out. Times are formatted, and `views` converts other fields; neither is done
+    with None. Raises KeyError for a view of a field that does not exist, and for one to leave out.
     """
-    fields: Mapping[str, Any] = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    fields: dict[str, Any] = dict(kind.__dataclass_fields__)  # type: ignore[attr-defined]
+    for name in without:
+        del fields[name]
     names = tuple(fields)
     read = attrgetter(*names)
     times = {name: format_moment for name, each in fields.items() if datetime in (each.type, *get_args(each.type))}
