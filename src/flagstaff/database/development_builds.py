@@ -6,9 +6,12 @@ No release had any of these revisions.
 import sqlalchemy as sa
 
 from flagstaff.database.schema_state import FIRST, VERSION, known_revisions
+from flagstaff.database.tables import metadata
 from flagstaff.values.errors import Code, Error
 
 LAST_REVISION = "0057"
+UNREAD = ("history.observed_releases", "history.exposures", "history.user_events")
+"""Tables that only builds before the last one have written to."""
 
 
 def is_older(revision: str | None) -> bool:
@@ -41,6 +44,8 @@ def take_over(connection: sa.Connection) -> None:
 
     Archived flags were stored as off, and their own states beside: a version that did not know archived flags would
     have served them otherwise. One that such a version had turned on was not archived any more.
+
+    The users and counts of releases that ended before users were counted by step are deleted: nothing reads them.
     """
     for statement in (
         "UPDATE flags SET archived_at = NULL WHERE enabled AND archived_at IS NOT NULL",
@@ -50,4 +55,6 @@ def take_over(connection: sa.Connection) -> None:
         "DROP TABLE ended_tokens",  # of sessions that have ended, which are deleted
     ):
         connection.exec_driver_sql(statement)
+    for name in UNREAD:
+        connection.execute(metadata.tables[name].delete())
     connection.execute(VERSION.update().values(version_num=FIRST, oldest_supported=FIRST))

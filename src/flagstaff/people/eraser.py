@@ -187,22 +187,21 @@ class Eraser:
                 continue
             await self._erase_evaluations(held, number, subject)
             await self._erase_events(held, number, subject)
-            for earlier in (False, True):
-                await self._erase_from_releases(held, environment.id, subject, earlier=earlier)
+            await self._erase_from_releases(held, environment.id, subject)
 
     async def _erase_from_trail(self, held: Held, subject: Subject) -> None:
         async for turn in erase_from_trail(self.database, held.erasure.project_id, subject):
             async with self.database.write_history() as connection:
                 await self._go_on(connection, held, changes=turn.altered)
 
-    async def _erase_from_releases(self, held: Held, environment_id: UUID, subject: Subject, *, earlier: bool) -> None:
-        """Delete the user from what was counted for releases; `earlier` is that of `observations_store`."""
+    async def _erase_from_releases(self, held: Held, environment_id: UUID, subject: Subject) -> None:
+        """Delete the user from what was counted for releases."""
         async with self.database.read_history() as connection:
-            numbers = await observations_store.list_of_environment(connection, environment_id, earlier=earlier)
+            numbers = await observations_store.list_of_environment(connection, environment_id)
         for number in numbers:
             async with self.database.write_history() as connection:
-                found = await observations_store.delete_units(connection, number, subject.units, earlier=earlier)
-                await self._go_on(connection, held, release_users=0 if earlier else found)
+                found = await observations_store.delete_units(connection, number, subject.units)
+                await self._go_on(connection, held, release_users=found)
 
     async def _erase_evaluations(self, held: Held, number: int, subject: Subject) -> None:
         until, after = microseconds(held.erasure.until), 0

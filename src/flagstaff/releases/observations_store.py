@@ -254,13 +254,9 @@ async def list_numbers(connection: AsyncConnection) -> dict[UUID, int]:
     }
 
 
-async def delete_users(connection: AsyncConnection, number: int, limit: int, *, earlier: bool = False) -> bool:
-    """Delete some of the users who were counted for a release; return whether there may be more.
-
-    With `earlier`, those that releases of Flagstaff before counts by step have counted.
-    """
-    by_step = (tables.step_exposures, tables.step_events)
-    for table in (tables.exposures, tables.user_events) if earlier else by_step:
+async def delete_users(connection: AsyncConnection, number: int, limit: int) -> bool:
+    """Delete some of the users who were counted for a release; return whether there may be more."""
+    for table in (tables.step_exposures, tables.step_events):
         keys = sa.select(table.c.unit).where(table.c.release == number).distinct().limit(limit)
         units = (await connection.execute(keys)).scalars().all()
         if units:
@@ -269,25 +265,18 @@ async def delete_users(connection: AsyncConnection, number: int, limit: int, *, 
     return False
 
 
-async def list_of_environment(
-    connection: AsyncConnection, environment_id: UUID, *, earlier: bool = False
-) -> Sequence[int]:
-    """The numbers of the releases of an environment for which something was counted; `earlier` as above."""
-    table = tables.observed_releases if earlier else tables.counted_releases
-    numbers = sa.select(table.c.number).where(table.c.environment_id == environment_id)
+async def list_of_environment(connection: AsyncConnection, environment_id: UUID) -> Sequence[int]:
+    """The numbers of the releases of an environment for which something was counted."""
+    numbers = sa.select(_observed.number).where(_observed.environment_id == environment_id)
     return (await connection.execute(numbers)).scalars().all()
 
 
-async def delete_units(
-    connection: AsyncConnection, number: int, units: Collection[str], *, earlier: bool = False
-) -> int:
+async def delete_units(connection: AsyncConnection, number: int, units: Collection[str]) -> int:
     """Delete some users from those that were counted for a release; return how many it had. The sums stay.
 
-    Whoever is counting begins again, because it may have read what they did before. `earlier` is as above.
+    Whoever is counting begins again, because it may have read what they did before.
     """
     exposed, done, sums = tables.step_exposures, tables.step_events, tables.counted_releases
-    if earlier:
-        exposed, done, sums = tables.exposures, tables.user_events, tables.observed_releases
     # First, so that whoever is counting has written all or nothing, and both lock in one order.
     await connection.execute(sums.update().where(sums.c.number == number).values(version=sums.c.version + 1))
     is_user = sa.and_(exposed.c.release == number, exposed.c.unit.in_(units))
@@ -301,7 +290,6 @@ async def delete_units(
     return count
 
 
-async def delete_observed(connection: AsyncConnection, number: int, *, earlier: bool = False) -> None:
+async def delete_observed(connection: AsyncConnection, number: int) -> None:
     """Delete the sums of a release."""
-    table = tables.observed_releases if earlier else tables.counted_releases
-    await connection.execute(table.delete().where(table.c.number == number))
+    await connection.execute(tables.counted_releases.delete().where(_observed.number == number))

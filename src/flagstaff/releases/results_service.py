@@ -9,13 +9,12 @@ import structlog
 
 from flagstaff.changes.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
-from flagstaff.database.database import Connection, Database
+from flagstaff.database.database import Database
 from flagstaff.flags.access import FlagPath, open_flag
 from flagstaff.metrics import metrics_store
 from flagstaff.metrics.metrics import Metric
 from flagstaff.permissions.permissions import Permission
 from flagstaff.releases import observations_store, releases_store
-from flagstaff.releases.earlier_counts_store import find_earlier, list_earlier_events, list_earlier_users
 from flagstaff.releases.observations import Done, Observations
 from flagstaff.releases.releases import Release
 from flagstaff.releases.results import Results, finding_results
@@ -51,8 +50,7 @@ class ReleaseResults:
         release, metrics = await self._open(actor, path, release_id)
         async with self.database.read_history() as connection:
             observed = await observations_store.find_observed(connection, release_id)
-            earlier = None if observed else await find_earlier(connection, release_id)
-        counted = observed.counted if observed else earlier[1] if earlier else Observations()
+        counted = observed.counted if observed else Observations()
         results = await in_pieces(finding_results(release, counted, metrics))
         if release.is_open and results.hold is None:
             results = replace(results, hold=await find_threshold_hold(self.database, release))
@@ -80,15 +78,6 @@ class ReleaseResults:
         while True:
             async with self.database.read_history() as connection:
                 observed = await observations_store.find_observed(connection, release_id)
-                earlier = None if observed else await find_earlier(connection, release_id)
-                if earlier is not None:
-                    users = await _list_earlier(connection, earlier[0], after)
-                    if users:
-                        yield users
-                    if len(users) < _USERS_AT_ONCE:
-                        return
-                    after = users[-1].unit
-                    continue
                 if observed is None:
                     return
                 number, counted = observed.number, observed.counted
@@ -112,12 +101,3 @@ class ReleaseResults:
             if len(units) < _USERS_AT_ONCE:
                 return
             after = units[-1]
-
-
-async def _list_earlier(connection: Connection, number: int, after: str) -> list[ExposedUser]:
-    rows = await list_earlier_users(connection, number, after, _USERS_AT_ONCE)
-    done: dict[str, dict[int, Done]] = {}
-    if rows:
-        for metric, unit, events, total in await list_earlier_events(connection, number, rows[0].unit, rows[-1].unit):
-            done.setdefault(unit, {})[metric] = Done(events, total)
-    return [ExposedUser(row.unit, row.first_step, row.step, row.arm, row.at, done.get(row.unit, {})) for row in rows]

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from flagstaff.database.database import Database
 from flagstaff.metrics.events import EVENTS_KEPT_DAYS
 from flagstaff.releases import observations_store, releases_store
-from flagstaff.releases.earlier_counts_store import list_earlier_numbers
 
 PURGE_SECONDS = 60.0
 _USERS_AT_ONCE = 500
@@ -27,24 +26,22 @@ class ReleaseRetention:
         """Delete them."""
         async with self.database.read_history() as connection:
             numbers = await observations_store.list_numbers(connection)
-            earlier_numbers = await list_earlier_numbers(connection)
-        if not numbers and not earlier_numbers:
+        if not numbers:
             return
         async with self.database.read() as connection:
             # Read after the history, so a release that is missing here was deleted and not created in between.
             present = await releases_store.list_ids(connection)
             ended = await releases_store.list_ended(connection, self.passed() - timedelta(days=EVENTS_KEPT_DAYS))
-        for earlier, found in ((False, numbers), (True, earlier_numbers)):
-            for release_id, number in found.items():
-                is_gone = release_id not in present
-                if is_gone or release_id in ended:
-                    await self._delete(number, earlier=earlier, with_sums=is_gone)
+        for release_id, number in numbers.items():
+            is_gone = release_id not in present
+            if is_gone or release_id in ended:
+                await self._delete(number, with_sums=is_gone)
 
-    async def _delete(self, number: int, *, earlier: bool, with_sums: bool) -> None:
+    async def _delete(self, number: int, *, with_sums: bool) -> None:
         more = True
         while more:
             async with self.database.write_history() as connection:
-                more = await observations_store.delete_users(connection, number, _USERS_AT_ONCE, earlier=earlier)
+                more = await observations_store.delete_users(connection, number, _USERS_AT_ONCE)
         if with_sums:
             async with self.database.write_history() as connection:
-                await observations_store.delete_observed(connection, number, earlier=earlier)
+                await observations_store.delete_observed(connection, number)

@@ -88,17 +88,17 @@ async def test_a_long_history_of_a_user_is_one_document(
 
 
 @pytest.mark.both_databases
-async def test_releases_that_an_earlier_version_has_counted_are_in_the_document_and_in_the_preview(
+async def test_releases_for_which_the_user_was_counted_are_in_the_document_and_in_the_preview(
     ada: Caller, project: Json, environment: Json, path: str, flagstaff: Flagstaff
 ) -> None:
     release = uuid4()
     row = {"release_id": release, "environment_id": UUID(environment["id"]), "version": 1, "holder": ""}
-    exposure = {"unit": "grace", "first_step": 0, "step": 0, "arm": 1, "at": 1}
+    exposure = {"unit": "grace", "step": 0, "arm": 1, "at": 1}
     async with flagstaff.database.write_history() as connection:
-        observed = tables.observed_releases
+        observed = tables.counted_releases
         made = observed.insert().values(**row, held_until=tables.moment(0), content=b"{}").returning(observed.c.number)
         number = (await connection.execute(made)).scalar_one()
-        await connection.execute(tables.exposures.insert().values(release=number, **exposure))
+        await connection.execute(tables.step_exposures.insert().values(release=number, **exposure))
     found = (await ada.post(path, json=SUBJECT)).json()["environments"]
     assert [each["release_id"] for of in found for each in of["releases"]] == [str(release)]
     preview = await ada.post(f"/api/projects/{project['id']}/erasures/preview", json=SUBJECT)

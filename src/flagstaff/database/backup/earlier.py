@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from flagstaff.database.backup.forms import Row, Source, TableForm
-from flagstaff.database.development_builds import LAST_REVISION
+from flagstaff.database.development_builds import LAST_REVISION, UNREAD
 from flagstaff.database.schema_state import FIRST
 
 _STATE = "archived_enabled"
@@ -30,6 +30,8 @@ class _Earlier:
 
     async def batches(self, form: TableForm) -> AsyncIterator[list[Row]]:
         """A table's rows, some at a time."""
+        if form.full_name in UNREAD:
+            return
         async for rows in self._source.batches(self._given[form.full_name]):
             yield list(map(_with_own_state, rows)) if form.full_name == "flags" else rows
 

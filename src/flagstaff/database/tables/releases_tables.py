@@ -42,8 +42,7 @@ releases = sa.Table(
     sa.Index(None, "state", "due_at"),
 )
 
-# The counts of a release, and the positions up to which the history was read for it; see releases/observations.py.
-# `version` rises with each write. The process that reads holds it until `held_until`.
+# This table and the next two are empty: only development builds before 1.0 have used them.
 observed_releases = sa.Table(
     "observed_releases",
     metadata,
@@ -58,8 +57,6 @@ observed_releases = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# The users who were exposed to a release: when they first were in the latest step, with which arm, and in which step
-# they first were. An arm of -1 stands for users that rules have left out, one of -2 for users seen in two arms.
 exposures = sa.Table(
     "exposures",
     metadata,
@@ -73,7 +70,6 @@ exposures = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# The events of these users: how many of a metric were counted, and the sum of their values.
 user_events = sa.Table(
     "user_events",
     metadata,
@@ -88,8 +84,8 @@ user_events = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# The same by step since they are counted by step. What releases before that have counted stays in the tables above,
-# which they still use while both serve from one database.
+# The counts of a release, and the positions up to which the history was read for it; see releases/observations.py.
+# `version` rises with each write. The process that reads holds it until `held_until`.
 counted_releases = sa.Table(
     "counted_releases",
     metadata,
@@ -104,7 +100,9 @@ counted_releases = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# `step` is the place of a stretch, a step in force or a part of its time. Arms: -3 for users left out by their bucket.
+# The users who were exposed to a release: when they first were in a step, and with which arm. `step` is the place of a
+# stretch, a step in force or a part of its time. An arm of -1 stands for users that rules have left out, one of -2 for
+# users seen in two arms, and one of -3 for users left out by their bucket.
 step_exposures = sa.Table(
     "step_exposures",
     metadata,
@@ -117,7 +115,8 @@ step_exposures = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# `limits` is the place of the limits at which the user's number is cut off, or -1.
+# The events of these users: how many of a metric were counted, and the sum of their values. `limits` is the place of
+# the limits at which the user's number is cut off, or -1.
 step_events = sa.Table(
     "step_events",
     metadata,
