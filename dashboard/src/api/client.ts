@@ -10,7 +10,7 @@ import { keptInResponse, writeJson } from "./json";
 import { notifyWarning } from "./notify";
 import { serverAddress } from "./server";
 import { currentSession, endSession, interruptedSession, resumedSession } from "./session";
-import { t } from "../texts";
+import { problemsTexts } from "./problemsTexts";
 import { send } from "./outage";
 import { Problem } from "./problem";
 import type { components, paths } from "./schema";
@@ -96,7 +96,7 @@ const valuesAsWritten: Middleware = {
 /** A change without a response may have been made: only the response may have been lost. */
 const withoutAnswer: Middleware = {
   onError: ({ request, schemaPath }) =>
-    request.method === "GET" || !schemaPath.startsWith("/api") ? undefined : new Problem(0, t.problems.unanswered),
+    request.method === "GET" || !schemaPath.startsWith("/api") ? undefined : new Problem(0, problemsTexts.unanswered),
 };
 
 export const client = createClient<paths>({

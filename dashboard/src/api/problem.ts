@@ -1,6 +1,6 @@
 /** Every error of a call in one form: the server's problem document (RFC 9457), or the fact that there was none. */
 
-import { t } from "../texts";
+import { problemsTexts } from "./problemsTexts";
 
 export interface FieldProblem {
   readonly field: string;
@@ -47,7 +47,7 @@ export async function ask<T>(call: Promise<Answer<T>>): Promise<T> {
     answer = await call;
   } catch (error) {
     if (error instanceof Problem || (error instanceof DOMException && error.name === "AbortError")) throw error;
-    throw new Problem(0, t.problems.unreachable);
+    throw new Problem(0, problemsTexts.unreachable);
   }
   if (!answer.response.ok) throw problemOf(answer.response, answer.error);
   return answer.data as T;
@@ -56,9 +56,9 @@ export async function ask<T>(call: Promise<Answer<T>>): Promise<T> {
 function problemOf(response: Response, body: unknown): Problem {
   const document = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
   const fields = Array.isArray(document.errors) ? document.errors.filter(isFieldProblem) : [];
-  const detail = typeof document.detail === "string" ? document.detail : t.problems.unexpected(response.status);
+  const detail = typeof document.detail === "string" ? document.detail : problemsTexts.unexpected(response.status);
   const wait = Number(response.headers.get("retry-after"));
-  const text = response.status === 429 && wait > 0 ? t.problems.limited(wait) : detail;
+  const text = response.status === 429 && wait > 0 ? problemsTexts.limited(wait) : detail;
   const { headers } = response;
   return new Problem(response.status, text, fields, headers.get("x-request-id"), document, headers.get("etag"));
 }
@@ -75,7 +75,7 @@ export function isProblem(error: unknown, code: string): error is Problem {
 
 /** A problem as one line, for places without a form field. */
 export function lineOf(error: unknown): string {
-  if (!(error instanceof Problem)) return t.problems.unexpected(0);
+  if (!(error instanceof Problem)) return problemsTexts.unexpected(0);
   const fields = error.fields.map((each) => `${each.field} ${each.message}.`);
   return fields.length > 0 ? fields.join(" ") : error.message;
 }

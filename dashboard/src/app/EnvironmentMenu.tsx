@@ -9,7 +9,7 @@ import { environmentsQuery } from "../api/environments";
 import { rememberEnvironment, shownEnvironment } from "../ui/lastEnvironment";
 import { ENVIRONMENT as BASE } from "../ui/pages";
 import { BY_KEY, useShownFlag } from "../features/flags/useShownFlag";
-import { t } from "../texts";
+import { shellTexts } from "../ui/shellTexts";
 import { EnvironmentBadge } from "../features/projects/EnvironmentBadge";
 import classes from "./EnvironmentMenu.module.css";
 import { HeaderMenu } from "../ui/HeaderMenu";
@@ -38,10 +38,10 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
         /
       </span>
       <HeaderMenu
-        label={t.shell.switchEnvironment(current.name)}
+        label={shellTexts.switchEnvironment(current.name)}
         current={<EnvironmentBadge environment={current} inOneLine elsewhere={environmentId === null} />}
       >
-        <Menu.Label>{t.shell.environment}</Menu.Label>
+        <Menu.Label>{shellTexts.environment}</Menu.Label>
         {environments.map((each) => {
           const params = { projectId, environmentId: each.id };
           const item = {
@@ -68,10 +68,10 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
           hash="environments"
           leftSection={<IconPlus size={16} />}
         >
-          {t.shell.newEnvironment}
+          {shellTexts.newEnvironment}
         </MenuItemLink>
       </HeaderMenu>
-      {environmentId && current.critical && <div className={classes.strip} title={t.shell.criticalNotice} />}
+      {environmentId && current.critical && <div className={classes.strip} title={shellTexts.criticalNotice} />}
     </>
   );
 }

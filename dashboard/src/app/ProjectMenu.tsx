@@ -4,7 +4,7 @@ import { IconCheck, IconGrid } from "../ui/icons";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { projectQuery, projectsQuery } from "../api/projects";
-import { t } from "../texts";
+import { shellTexts } from "../ui/shellTexts";
 import { HeaderMenu } from "../ui/HeaderMenu";
 import classes from "../ui/HeaderMenu.module.css";
 import { MenuItemLink } from "../ui/links";
@@ -16,7 +16,7 @@ export function ProjectMenu({ projectId }: { projectId: string }) {
   if (!project) return isError ? null : <Skeleton h={22} w={110} mx={6} />;
   return (
     <HeaderMenu
-      label={t.shell.switchProject(project.name)}
+      label={shellTexts.switchProject(project.name)}
       current={
         <span className={classes.name}>
           <Given text={project.name} />
@@ -25,7 +25,7 @@ export function ProjectMenu({ projectId }: { projectId: string }) {
       shrink
       onNear={() => setNear(true)}
     >
-      <Menu.Label>{t.shell.projects}</Menu.Label>
+      <Menu.Label>{shellTexts.projects}</Menu.Label>
       {projects?.map((each) => (
         <MenuItemLink
           key={each.id}
@@ -41,7 +41,7 @@ export function ProjectMenu({ projectId }: { projectId: string }) {
       ))}
       <Menu.Divider />
       <MenuItemLink to="/" leftSection={<IconGrid size={16} />}>
-        {t.shell.allProjects}
+        {shellTexts.allProjects}
       </MenuItemLink>
     </HeaderMenu>
   );

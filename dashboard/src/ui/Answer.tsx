@@ -1,12 +1,12 @@
 /** On or off, shown as a word, a shape and a colour. */
 
-import { t } from "../texts";
+import { common } from "./commonTexts";
 import classes from "./Answer.module.css";
 
 export function Answer({ on }: { on: boolean }) {
   return (
     <span className={classes.answer} data-on={on || undefined}>
-      {on ? t.on : t.off}
+      {on ? common.on : common.off}
     </span>
   );
 }

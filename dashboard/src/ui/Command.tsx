@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import type { Permission } from "../api/members";
 import type { CodeLanguage } from "./highlighting";
 import { currentSession } from "../api/session";
-import { t } from "../texts";
+import { common } from "./commonTexts";
 import { CodeBlock } from "./CodeBlock";
 import { CopyButton } from "./CopyButton";
 
@@ -32,12 +32,12 @@ export function Command({ label, text, needs, command, language = "bash", childr
       <CodeBlock code={command(null)} label={label} language={language} />
       <Group gap="sm" align="flex-end">
         {children}
-        <CopyButton text={command(null)} label={t.rules.copyCommand} />
-        <CopyButton text={command(currentSession()?.token ?? null)} label={t.rules.copyWithToken} needs={needs} />
+        <CopyButton text={command(null)} label={common.copyCommand} />
+        <CopyButton text={command(currentSession()?.token ?? null)} label={common.copyWithToken} needs={needs} />
       </Group>
       {effect}
       <Text size="xs" c="dimmed">
-        {t.tokenNote}
+        {common.tokenNote}
       </Text>
     </Stack>
   );

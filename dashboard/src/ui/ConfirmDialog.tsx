@@ -9,7 +9,7 @@ import type { Fields } from "../api/equal";
 import { useNewest } from "./useNewest";
 import type { DialogProps } from "./useDialog";
 import { notifyDone } from "../api/notify";
-import { t } from "../texts";
+import { common } from "./commonTexts";
 import { deletion } from "./deletionTexts";
 import { changed as texts } from "./editing/changedTexts";
 import { Form } from "./Form";
@@ -49,7 +49,7 @@ export function ConfirmDialog(props: Props) {
 }
 
 function Confirmation({ consequence, name = "", onClose, onConfirm, of = UNCHANGING, ...said }: Props) {
-  const { action = t.delete, dismissal = t.cancel } = said;
+  const { action = common.delete, dismissal = common.cancel } = said;
   const form = useForm({ initialValues: { typed: "" } });
   const [base] = useState(of.resource as Fields);
   const { state, note } = useNewest(of.resource);

@@ -3,7 +3,7 @@
 import { type ButtonProps, VisuallyHidden } from "@mantine/core";
 import { useCopying } from "./useCopying";
 import type { Guarded } from "./useGuard";
-import { t } from "../texts";
+import { common } from "./commonTexts";
 import { GuardedButton } from "./GuardedButton";
 import { IconButton } from "./IconButton";
 import { IconCheck, IconCopy } from "./icons";
@@ -13,11 +13,11 @@ interface Props {
   readonly label?: string;
 }
 
-export function CopyIcon({ text, label = t.copy }: Props) {
+export function CopyIcon({ text, label = common.copy }: Props) {
   const { copied, copy } = useCopying(text);
   return (
     <>
-      <IconButton hint={copied ? t.copied : label} label={label} color={copied ? "live" : "gray"} onClick={copy}>
+      <IconButton hint={copied ? common.copied : label} label={label} color={copied ? "live" : "gray"} onClick={copy}>
         {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
       </IconButton>
       <Told copied={copied} />
@@ -25,7 +25,7 @@ export function CopyIcon({ text, label = t.copy }: Props) {
   );
 }
 
-export function CopyButton({ text, label = t.copy, ...rest }: Props & ButtonProps & Guarded) {
+export function CopyButton({ text, label = common.copy, ...rest }: Props & ButtonProps & Guarded) {
   const { copied, copy } = useCopying(text);
   const icon = copied ? <IconCheck size={14} /> : <IconCopy size={14} />;
   return (
@@ -39,5 +39,5 @@ export function CopyButton({ text, label = t.copy, ...rest }: Props & ButtonProp
 }
 
 function Told({ copied }: { copied: boolean }) {
-  return <VisuallyHidden role="status">{copied ? t.copied : ""}</VisuallyHidden>;
+  return <VisuallyHidden role="status">{copied ? common.copied : ""}</VisuallyHidden>;
 }

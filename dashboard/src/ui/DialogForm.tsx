@@ -5,7 +5,7 @@ import type { UseFormReturnType } from "@mantine/form";
 import { lazy, type ReactNode, Suspense } from "react";
 import type { Changed } from "./editing/useEditor";
 import type { Guarded } from "./useGuard";
-import { t } from "../texts";
+import { common } from "./commonTexts";
 import { Form } from "./Form";
 import { GuardedButton } from "./GuardedButton";
 
@@ -50,7 +50,7 @@ export function DialogForm<Values extends object>(props: Props<Values>) {
       <Group justify={onClose ? "flex-end" : "flex-start"} gap="xs">
         {onClose && (
           <Button variant="default" onClick={cancel}>
-            {t.cancel}
+            {common.cancel}
           </Button>
         )}
         <GuardedButton type="submit" form={formId} needs={needs} loading={busy}>

@@ -3,7 +3,7 @@
 import { ActionIcon, type ActionIconProps, Menu } from "@mantine/core";
 import { type ReactNode, useRef } from "react";
 import { type Guarded, useGuard } from "./useGuard";
-import { t } from "../texts";
+import { common } from "./commonTexts";
 import { MenuFocus } from "./MenuFocus";
 import { IconButton } from "./IconButton";
 import { IconDots, IconPencil, IconTrash } from "./icons";
@@ -21,8 +21,8 @@ interface Props extends ActionIconProps, Guarded {
 
 export function EditMenu({
   label,
-  editText = t.edit,
-  deleteText = t.delete,
+  editText = common.edit,
+  deleteText = common.delete,
   deleteIcon,
   more = [],
   needs,

@@ -2,7 +2,7 @@
 
 import { Text } from "@mantine/core";
 import { currentSession } from "../api/session";
-import { t } from "../texts";
+import { common } from "./commonTexts";
 import { CodeBlock } from "./CodeBlock";
 
 interface Props {
@@ -18,10 +18,10 @@ export function ManagementCall({ label, command }: Props) {
         code={command(null)}
         label={label}
         copied={command(currentSession()?.token ?? null)}
-        copyLabel={t.rules.copyWithToken}
+        copyLabel={common.copyWithToken}
       />
       <Text size="xs" c="dimmed">
-        {t.tokenNote}
+        {common.tokenNote}
       </Text>
     </>
   );

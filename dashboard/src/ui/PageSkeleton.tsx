@@ -1,12 +1,12 @@
 /** A placeholder for a page that is still loading. */
 
 import { Container, Group, Skeleton, Stack, VisuallyHidden } from "@mantine/core";
-import { t } from "../texts";
+import { common } from "./commonTexts";
 
 export function PageSkeleton() {
   return (
     <Container size={1160} py="lg" aria-busy>
-      <VisuallyHidden role="status">{t.loading}</VisuallyHidden>
+      <VisuallyHidden role="status">{common.loading}</VisuallyHidden>
       <Group justify="space-between" mb="lg">
         <Skeleton h={28} w={160} />
         <Skeleton h={34} w={110} />

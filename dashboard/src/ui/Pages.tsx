@@ -2,10 +2,11 @@
 
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
-import { t } from "../texts";
 import classes from "./Pages.module.css";
 import { RowsSkeleton } from "./PageSkeleton";
 import { LoadFailed } from "./ProblemPage";
+
+const texts = { older: "Show older", end: "There are no more entries." };
 
 export interface PagesProps {
   readonly query: {
@@ -24,7 +25,7 @@ export interface PagesProps {
   readonly children: ReactNode;
 }
 
-export function Pages({ query, count, empty, more = t.history.older, children }: PagesProps) {
+export function Pages({ query, count, empty, more = texts.older, children }: PagesProps) {
   if (query.isPending || (count === 0 && query.isPlaceholderData)) return <RowsSkeleton rows={8} height={36} />;
   if (query.error && count === 0) return <LoadFailed error={query.error} onRetry={query.refetch} />;
   if (count === 0 && !query.hasNextPage) return empty;
@@ -37,7 +38,7 @@ export function Pages({ query, count, empty, more = t.history.older, children }:
             {more}
           </Button>
         ) : (
-          t.history.end
+          texts.end
         )}
       </div>
     </>

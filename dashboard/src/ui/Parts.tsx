@@ -2,7 +2,7 @@
 
 import { Fragment } from "react";
 import type { Part } from "./conditions/conditions";
-import { t } from "../texts";
+import { conditionsTexts } from "./conditions/conditionsTexts";
 import classes from "./Parts.module.css";
 
 export function Parts({ parts }: { parts: readonly Part[] }) {
@@ -14,14 +14,14 @@ function rendered(part: Part) {
   if ("words" in part) return part.words;
   if ("value" in part) return <code className={classes.value}>{part.value}</code>;
   const { values, total } = part;
-  if (total === 0) return t.conditions.values(0);
+  if (total === 0) return conditionsTexts.values(0);
   return (
     <details className={classes.fold}>
-      <summary className={classes.summary}>{t.conditions.values(total)}</summary>
+      <summary className={classes.summary}>{conditionsTexts.values(total)}</summary>
       {/* Focusable, because scrollable content must be scrollable by keyboard. */}
-      <section className={classes.values} tabIndex={0} aria-label={t.conditions.values(total)}>
+      <section className={classes.values} tabIndex={0} aria-label={conditionsTexts.values(total)}>
         {values.join("\n")}
-        {total > values.length && `\n${t.conditions.moreValues(total - values.length)}`}
+        {total > values.length && `\n${conditionsTexts.moreValues(total - values.length)}`}
       </section>
     </details>
   );

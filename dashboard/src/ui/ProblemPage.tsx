@@ -9,7 +9,10 @@ import { onReturn, useOutage } from "../api/outage";
 import { isProblem, lineOf, Problem } from "../api/problem";
 import { isMissingCode, MissingCode, reload } from "./missingCode";
 import { DEMANDED } from "../api/secondFactorDemand";
-import { t } from "../texts";
+import { problemsTexts } from "../api/problemsTexts";
+import { adminPagesTexts } from "./adminPagesTexts";
+import { common } from "./commonTexts";
+import { enrolmentTexts } from "./enrolmentTexts";
 import { ButtonLink } from "./links";
 
 const AGAIN_MILLISECONDS = 3_000;
@@ -20,7 +23,7 @@ export function ProblemPage({ error, reset }: ErrorComponentProps) {
 }
 
 function NotShown({ error, reset }: ErrorComponentProps) {
-  useDocumentTitle(`${t.problems.notShown} · ${t.product}`);
+  useDocumentTitle(`${problemsTexts.notShown} · ${common.product}`);
   const router = useRouter();
   const isMissing = isMissingCode(error);
   const again = () => {
@@ -38,7 +41,7 @@ function NotShown({ error, reset }: ErrorComponentProps) {
   });
   return (
     <Container size={640} py={64}>
-      <VisuallyHidden component="h1">{t.problems.notShown}</VisuallyHidden>
+      <VisuallyHidden component="h1">{problemsTexts.notShown}</VisuallyHidden>
       <LoadFailed error={isMissing ? new MissingCode() : error} onRetry={again} />
     </Container>
   );
@@ -46,19 +49,19 @@ function NotShown({ error, reset }: ErrorComponentProps) {
 
 export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   if (isProblem(error, DEMANDED)) return <SecondFactorDemanded />;
-  if (isProblem(error, "forbidden")) return <Locked title={t.problems.forbidden}>{error.message}</Locked>;
+  if (isProblem(error, "forbidden")) return <Locked title={problemsTexts.forbidden}>{error.message}</Locked>;
   const requestId = error instanceof Problem ? error.requestId : null;
   return (
-    <Alert color="alarm" variant="light" icon={<IconAlert />} title={t.problems.heading}>
+    <Alert color="alarm" variant="light" icon={<IconAlert />} title={problemsTexts.heading}>
       <Stack gap="sm" align="start">
         <Text size="sm">{lineOf(error)}</Text>
         {requestId && (
           <Text size="xs" c="dimmed" className="mono">
-            {t.problems.requestId(requestId)}
+            {problemsTexts.requestId(requestId)}
           </Text>
         )}
         <Button variant="default" size="xs" onClick={onRetry}>
-          {t.retry}
+          {common.retry}
         </Button>
       </Stack>
     </Alert>
@@ -68,11 +71,11 @@ export function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => 
 function SecondFactorDemanded() {
   const here = useLocation({ select: ({ href }) => href });
   return (
-    <Locked title={t.enrolment.demanded}>
+    <Locked title={enrolmentTexts.demanded}>
       <Stack gap="sm" align="start">
-        <Text size="sm">{t.enrolment.demandedText}</Text>
+        <Text size="sm">{enrolmentTexts.demandedText}</Text>
         <ButtonLink to="/account" search={{ next: here }} size="xs">
-          {t.enrolment.setUp}
+          {enrolmentTexts.setUp}
         </ButtonLink>
       </Stack>
     </Locked>
@@ -98,16 +101,16 @@ export function NotFoundAnywhere() {
 }
 
 export function NotFound() {
-  return <DeadEnd title={t.problems.notFound} text={t.problems.notFoundDetail} />;
+  return <DeadEnd title={problemsTexts.notFound} text={problemsTexts.notFoundDetail} />;
 }
 
 /** Shown to everyone but administrators. */
 export function Forbidden() {
-  return <DeadEnd title={t.adminPages.forbidden} text={t.adminPages.forbiddenDetail} />;
+  return <DeadEnd title={adminPagesTexts.forbidden} text={adminPagesTexts.forbiddenDetail} />;
 }
 
 function DeadEnd({ title, text }: { title: string; text: string }) {
-  useDocumentTitle(`${title} · ${t.product}`);
+  useDocumentTitle(`${title} · ${common.product}`);
   return (
     <Container size={520} py={96} ta="center">
       <Title order={1}>{title}</Title>
@@ -115,7 +118,7 @@ function DeadEnd({ title, text }: { title: string; text: string }) {
         {text}
       </Text>
       <Group justify="center" mt="lg">
-        <ButtonLink to="/">{t.problems.home}</ButtonLink>
+        <ButtonLink to="/">{problemsTexts.home}</ButtonLink>
       </Group>
     </Container>
   );

@@ -1,10 +1,9 @@
 /** A flag's tags, as chips. */
 
 import { UnstyledButton } from "@mantine/core";
-import { t } from "../texts";
 import classes from "./Tags.module.css";
 
-const texts = { onlyTag: (tag: string) => `Only flags with the tag ${tag}` };
+const texts = { tags: "Tags", onlyTag: (tag: string) => `Only flags with the tag ${tag}` };
 
 interface Props {
   readonly tags: readonly string[];
@@ -16,7 +15,7 @@ export function Tags({ tags, most = tags.length, onChoose }: Props) {
   if (tags.length === 0) return null;
   const more = tags.length - most;
   return (
-    <ul className={classes.tags} aria-label={t.flag.tags}>
+    <ul className={classes.tags} aria-label={texts.tags}>
       {tags.slice(0, most).map((tag) => (
         <li key={tag} className={classes.tag}>
           {onChoose ? (

@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 import { ago, inFull } from "./time";
-import { t } from "../texts";
+import { common } from "./commonTexts";
 
 const TICK_MILLISECONDS = 20_000;
 
@@ -36,7 +36,7 @@ export function When({ at }: { at: string }) {
   const now = useNow();
   return (
     <time dateTime={at} title={inFull(at)}>
-      {ago(at, now) ?? t.now}
+      {ago(at, now) ?? common.now}
     </time>
   );
 }

@@ -2,17 +2,17 @@
 
 import { Textarea, type TextareaProps, TextInput, type TextInputProps } from "@mantine/core";
 import { useProposedKey, type NamedForm } from "./useProposedKey";
-import { t } from "../texts";
+import { common } from "./commonTexts";
 
 export function NameField(props: TextInputProps) {
-  return <TextInput label={t.name} maxLength={255} data-autofocus {...props} />;
+  return <TextInput label={common.name} maxLength={255} data-autofocus {...props} />;
 }
 
 export function DescriptionField(props: TextareaProps) {
   return (
     <Textarea
       dir="auto"
-      label={`${t.description} (${t.optional})`}
+      label={`${common.description} (${common.optional})`}
       autosize
       minRows={2}
       maxRows={8}
@@ -40,7 +40,7 @@ export function NameAndKeyFields({ form, propose, placeholder, keyHint }: NameAn
         onChange={(event) => onName(event.currentTarget.value)}
       />
       <TextInput
-        label={t.key}
+        label={common.key}
         description={keyHint}
         maxLength={128}
         styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}

@@ -2,12 +2,12 @@
 
 import { Problem } from "../api/problem";
 import { answeredAddress } from "../api/server";
-import { t } from "../texts";
+import { problemsTexts } from "../api/problemsTexts";
 
 /** The code of a module could not be loaded because the server cannot be reached. Only loading the page anew helps. */
 export class MissingCode extends Problem {
   constructor() {
-    super(0, t.problems.unreachable);
+    super(0, problemsTexts.unreachable);
     this.name = "MissingCode";
   }
 }

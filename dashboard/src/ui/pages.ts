@@ -1,52 +1,53 @@
 /** The pages of each level, in the order of the navigation. The palette offers the same pages. */
 
-import { t } from "../texts";
+import { adminPagesTexts } from "./adminPagesTexts";
+import { shellTexts } from "./shellTexts";
 
 export const ENVIRONMENT = "/projects/$projectId/environments/$environmentId";
 export const PROJECT = "/projects/$projectId";
 
 export const OF_ENVIRONMENT = [
-  [ENVIRONMENT, t.shell.flags],
-  [`${ENVIRONMENT}/releases`, t.shell.releases],
-  [`${ENVIRONMENT}/history`, t.shell.history],
-  [`${ENVIRONMENT}/changes`, t.shell.changes],
-  [`${ENVIRONMENT}/applications`, t.shell.applications],
-  [`${ENVIRONMENT}/cleanup`, t.shell.cleanup],
+  [ENVIRONMENT, shellTexts.flags],
+  [`${ENVIRONMENT}/releases`, shellTexts.releases],
+  [`${ENVIRONMENT}/history`, shellTexts.history],
+  [`${ENVIRONMENT}/changes`, shellTexts.changes],
+  [`${ENVIRONMENT}/applications`, shellTexts.applications],
+  [`${ENVIRONMENT}/cleanup`, shellTexts.cleanup],
 ] as const;
 
 /** The pages for daily work. */
 export const OF_PROJECT = [
-  [PROJECT, t.shell.overview],
-  [`${PROJECT}/flags`, t.shell.allEnvironments],
-  [`${PROJECT}/compare`, t.shell.compare],
-  [`${PROJECT}/segments`, t.shell.segments],
-  [`${PROJECT}/metrics`, t.shell.metrics],
-  [`${PROJECT}/user`, t.shell.users],
-  [`${PROJECT}/playground`, t.shell.playground],
+  [PROJECT, shellTexts.overview],
+  [`${PROJECT}/flags`, shellTexts.allEnvironments],
+  [`${PROJECT}/compare`, shellTexts.compare],
+  [`${PROJECT}/segments`, shellTexts.segments],
+  [`${PROJECT}/metrics`, shellTexts.metrics],
+  [`${PROJECT}/user`, shellTexts.users],
+  [`${PROJECT}/playground`, shellTexts.playground],
 ] as const;
 
 /** The pages of members, keys and settings. */
 export const PROJECT_SETTINGS = [
-  [`${PROJECT}/members`, t.shell.members],
-  [`${PROJECT}/sdk-keys`, t.shell.sdkKeys],
-  [`${PROJECT}/tokens`, t.shell.tokens],
-  [`${PROJECT}/webhooks`, t.shell.webhooks],
-  [`${PROJECT}/audit`, t.shell.audit],
-  [`${PROJECT}/settings`, t.shell.settings],
+  [`${PROJECT}/members`, shellTexts.members],
+  [`${PROJECT}/sdk-keys`, shellTexts.sdkKeys],
+  [`${PROJECT}/tokens`, shellTexts.tokens],
+  [`${PROJECT}/webhooks`, shellTexts.webhooks],
+  [`${PROJECT}/audit`, shellTexts.audit],
+  [`${PROJECT}/settings`, shellTexts.settings],
 ] as const;
 
 export const OF_INSTANCE = [
-  ["/", t.shell.allProjects],
-  ["/account", t.accounts.heading],
-  ["/account/tokens", t.shell.ownTokens],
+  ["/", shellTexts.allProjects],
+  ["/account", shellTexts.ownAccount],
+  ["/account/tokens", shellTexts.ownTokens],
 ] as const;
 
 export const OF_ADMINISTRATORS = [
-  ["/admin/accounts", t.adminPages.accounts],
-  ["/admin/projects", t.adminPages.projects],
-  ["/admin/instance", t.adminPages.instance],
-  ["/admin/instances", t.adminPages.instances],
-  ["/admin/settings", t.adminPages.settings],
-  ["/admin/webhooks", t.adminPages.webhooks],
-  ["/admin/changes", t.adminPages.changes],
+  ["/admin/accounts", adminPagesTexts.accounts],
+  ["/admin/projects", adminPagesTexts.projects],
+  ["/admin/instance", adminPagesTexts.instance],
+  ["/admin/instances", adminPagesTexts.instances],
+  ["/admin/settings", adminPagesTexts.settings],
+  ["/admin/webhooks", adminPagesTexts.webhooks],
+  ["/admin/changes", adminPagesTexts.changes],
 ] as const;

@@ -1,7 +1,8 @@
 /** Roles as they are edited, and why a control is not available. Only the server decides what a role allows. */
 
 import type { OwnPermissions, Permission, Role, Roles } from "../api/members";
-import { t } from "../texts";
+import { common } from "./commonTexts";
+import { rolesTexts } from "./rolesTexts";
 import { capitalised } from "./capitalised";
 
 export const ROLES = ["owner", "admin", "editor", "viewer"] as const satisfies readonly Role[];
@@ -26,8 +27,8 @@ export function rolesOf({ role, environments }: RolesDraft): Roles {
 
 /** "editor, and viewer in production". */
 export function rolesInWords({ role, environments }: Roles): string {
-  const own = Object.entries(environments).map(([key, inIt]) => t.roles.roleIn(t.roles.roles[inIt], key));
-  return [t.roles.roles[role], ...own].join(", ");
+  const own = Object.entries(environments).map(([key, inIt]) => rolesTexts.roleIn(rolesTexts.roles[inIt], key));
+  return [rolesTexts.roles[role], ...own].join(", ");
 }
 
 /**
@@ -42,16 +43,16 @@ export function reasonAgainst(
   if (!own) return null;
   const allowed = (environment && own.environments[environment.key]) ?? own.permissions;
   if (allowed.includes(permission)) return null;
-  const place = environment ? t.roles.inEnvironment(environment.name) : t.roles.inProject;
-  return t.roles.forbidden(permission, place, grantersOf(own, permission));
+  const place = environment ? rolesTexts.inEnvironment(environment.name) : rolesTexts.inProject;
+  return rolesTexts.forbidden(permission, place, grantersOf(own, permission));
 }
 
 /** The people who can give a role with a permission: "An owner or an admin". */
 function grantersOf(own: OwnPermissions, permission: Permission): string {
   const isOfOwners = ROLES.every((role) => role === "owner" || !own.roles[role]?.includes(permission));
   const needed = isOfOwners ? neededFor("owner") : neededFor("viewer");
-  const names = ROLES.filter((role) => own.roles[role]?.includes(needed)).map((role) => t.roles.oneOf[role]);
-  return capitalised(names.join(t.or));
+  const names = ROLES.filter((role) => own.roles[role]?.includes(needed)).map((role) => rolesTexts.oneOf[role]);
+  return capitalised(names.join(common.or));
 }
 
 /** Changing an owner requires more than changing another member. */

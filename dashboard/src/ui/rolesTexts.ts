@@ -1,4 +1,4 @@
-export const roles = {
+export const rolesTexts = {
   roles: { owner: "Owner", admin: "Admin", editor: "Editor", viewer: "Viewer" },
   roleIn: (role: string, environment: string) => `${role} in ${environment}`,
   oneOf: { owner: "an owner", admin: "an admin", editor: "an editor", viewer: "a viewer" },

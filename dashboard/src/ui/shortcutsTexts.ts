@@ -1,5 +1,5 @@
 import { isMac } from "./paletteRequests";
-import { t } from "../texts";
+import { shellTexts } from "./shellTexts";
 
 /** The keyboard shortcuts: where they work, which they are, and what they do. */
 export const shortcuts = {
@@ -8,7 +8,7 @@ export const shortcuts = {
     {
       name: "Everywhere",
       keys: [
-        { keys: [isMac ? t.shell.searchKeysMac : t.shell.searchKeys], does: "Open the command palette" },
+        { keys: [isMac ? shellTexts.searchKeysMac : shellTexts.searchKeys], does: "Open the command palette" },
         { keys: ["?"], does: "Show these shortcuts" },
       ],
     },

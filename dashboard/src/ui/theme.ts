@@ -1,6 +1,6 @@
 /** Colours, fonts and sizes: neutral colours, one signal colour per meaning, WCAG AA contrast in both schemes. */
 
-import { t } from "../texts";
+import { common } from "./commonTexts";
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
 
 const gray: MantineColorsTuple = [
@@ -106,12 +106,12 @@ export const theme = createTheme({
         radius: "lg",
         padding: "lg",
         transitionProps: { transition: "fade", duration: 150 }, // a button that moves while pressed gets no click
-        closeButtonProps: { "aria-label": t.close },
+        closeButtonProps: { "aria-label": common.close },
         styles: { title: { fontSize: "1.0625rem", fontWeight: 620 } },
         attributes: { header: { role: "none" } }, // a page must not have a second banner
       },
     },
-    Notification: { defaultProps: { closeButtonProps: { "aria-label": t.close } } },
+    Notification: { defaultProps: { closeButtonProps: { "aria-label": common.close } } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
   },
 });

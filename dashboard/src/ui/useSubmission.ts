@@ -3,7 +3,7 @@
 import type { FormErrors, UseFormReturnType } from "@mantine/form";
 import { useEffect, useState } from "react";
 import { type FieldProblem, lineOf, Problem } from "../api/problem";
-import { t } from "../texts";
+import { conditionsTexts } from "./conditions/conditionsTexts";
 import { capitalised } from "./capitalised";
 
 export function useSubmission<Values extends object>(
@@ -51,7 +51,7 @@ export function showAtFields<Values extends object>(form: UseFormReturnType<Valu
 /** The field in which an item of a list is edited: "conditions.1.values.3" is the fourth in "conditions.1.values". */
 function placed({ field, message }: FieldProblem): FieldProblem {
   const [, list, index] = /^(.+)\.(\d+)$/.exec(field) ?? [];
-  return list ? { field: list, message: t.conditions.nth(Number(index) + 1, message) } : { field, message };
+  return list ? { field: list, message: conditionsTexts.nth(Number(index) + 1, message) } : { field, message };
 }
 
 /** A conflict names no field. It means that the key or the email is already used; no form has both. */

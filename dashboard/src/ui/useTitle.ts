@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { environmentsQuery } from "../api/environments";
 import { projectQuery } from "../api/projects";
-import { t } from "../texts";
+import { common } from "./commonTexts";
 
 export function useTitle(page: string): void {
   const { projectId, environmentId } = useParams({ strict: false });
@@ -13,5 +13,5 @@ export function useTitle(page: string): void {
   const { data: project } = useQuery({ ...projectQuery(projectId ?? ""), enabled });
   const { data: environments } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled });
   const environment = environments?.find((each) => each.id === environmentId);
-  useDocumentTitle([page, environment?.name, project?.name, t.product].filter(Boolean).join(" · "));
+  useDocumentTitle([page, environment?.name, project?.name, common.product].filter(Boolean).join(" · "));
 }

@@ -19,7 +19,8 @@ import {
   OF_PROJECT,
   PROJECT_SETTINGS,
 } from "../../ui/pages";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
+import { shellTexts } from "../../ui/shellTexts";
 import { Given } from "../../ui/Given";
 import { IconBroadcast } from "../../ui/icons";
 import classes from "./Navigation.module.css";
@@ -39,16 +40,16 @@ export function Navigation({ projectId, environmentId, administers }: Props) {
     if ((target as Element).closest("a")) currentTarget.togglePopover(false);
   };
   return (
-    <nav id={NAVIGATION} popover="auto" className={classes.navigation} aria-label={t.shell.sections} onClick={close}>
+    <nav id={NAVIGATION} popover="auto" className={classes.navigation} aria-label={shellTexts.sections} onClick={close}>
       {projectId && <OfProject projectId={projectId} environmentId={environmentId} />}
       {administers && own?.administrator && (
-        <Level level={t.adminPages.heading}>
+        <Level level={adminPagesTexts.heading}>
           <Pages pages={OF_ADMINISTRATORS} />
         </Level>
       )}
-      <Level level={t.shell.instance}>
+      <Level level={shellTexts.instance}>
         <Pages pages={OF_INSTANCE} />
-        {own?.administrator && !administers && <Pages pages={[["/admin/accounts", t.adminPages.heading]]} />}
+        {own?.administrator && !administers && <Pages pages={[["/admin/accounts", adminPagesTexts.heading]]} />}
       </Level>
     </nav>
   );
@@ -61,11 +62,11 @@ function OfProject({ projectId, environmentId }: Omit<Props, "administers"> & { 
   return (
     <>
       {environment && (
-        <Level level={t.shell.environment} name={environment.name} critical={environment.critical}>
+        <Level level={shellTexts.environment} name={environment.name} critical={environment.critical}>
           <Pages pages={OF_ENVIRONMENT} params={{ projectId, environmentId: environment.id }} />
         </Level>
       )}
-      <Level level={t.shell.project} name={project?.name}>
+      <Level level={shellTexts.project} name={project?.name}>
         <Pages pages={OF_PROJECT} params={{ projectId }} />
         <Pages pages={PROJECT_SETTINGS} params={{ projectId }} />
       </Level>

@@ -6,7 +6,8 @@ import { useOutage } from "../../api/outage";
 import { keepTyped, onKeysRequest, onPaletteRequest, takeTyped } from "../../ui/paletteRequests";
 import { interruptedSession, onSessionChange } from "../../api/session";
 import { onWantedOn, type TurningOn, wantedOn, wantOn } from "../../features/flags/turnOnRequest";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
+import { shellTexts } from "../../ui/shellTexts";
 import { AccountMenu } from "../../features/identity/AccountMenu";
 import { EnvironmentMenu } from "../EnvironmentMenu";
 import { OutageBanner } from "./OutageBanner";
@@ -43,17 +44,17 @@ export function Shell() {
   return (
     <>
       <a href="#content" className={classes.skip}>
-        {t.shell.skip}
+        {shellTexts.skip}
       </a>
       <header className={classes.header}>
         <div className={classes.bar}>
-          <button type="button" className={classes.menu} popoverTarget={NAVIGATION} aria-label={t.shell.menu}>
+          <button type="button" className={classes.menu} popoverTarget={NAVIGATION} aria-label={shellTexts.menu}>
             <IconMenu size={20} />
           </button>
-          <Link to="/" className={classes.home} aria-label={t.shell.allProjects}>
+          <Link to="/" className={classes.home} aria-label={shellTexts.allProjects}>
             <Logo />
           </Link>
-          {administers && <span className={classes.place}>{t.adminPages.heading}</span>}
+          {administers && <span className={classes.place}>{adminPagesTexts.heading}</span>}
           {projectId && <ProjectMenu projectId={projectId} />}
           {projectId && <EnvironmentMenu projectId={projectId} environmentId={environmentId ?? null} />}
           <div className={classes.tools}>

@@ -11,7 +11,8 @@ import { reasonAgainst } from "../../ui/roles";
 import { useSingleKeys } from "../../ui/singleKeys";
 import { write } from "../../ui/useCopying";
 import { useDialog } from "../../ui/useDialog";
-import { t } from "../../texts";
+import { flagsTexts } from "../../features/flags/flagsTexts";
+import { shellTexts } from "../../ui/shellTexts";
 import { palette } from "./paletteTexts";
 import { IconBook, IconCopy, IconLogout, IconPlus } from "../../ui/icons";
 import { lateDialog } from "../../ui/lateDialog";
@@ -31,7 +32,7 @@ export function useActs({ projectId, environmentId }: Here) {
   const mayCreate = environment !== undefined && reasonAgainst(own, "flags:write", environment) === null;
   const newFlag: Action = {
     id: "new-flag",
-    label: t.flags.new,
+    label: flagsTexts.new,
     ...(environment && { description: environment.name }),
     leftSection: <IconPlus size={18} />,
     onClick: creation.open,
@@ -51,7 +52,7 @@ export function useActs({ projectId, environmentId }: Here) {
   };
   const leave: Action = {
     id: "sign-out",
-    label: t.shell.signOut,
+    label: shellTexts.signOut,
     leftSection: <IconLogout size={18} />,
     onClick: () => void signOut(),
   };

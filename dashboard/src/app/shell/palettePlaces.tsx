@@ -21,7 +21,9 @@ import {
 } from "../../ui/pages";
 import { meantBy } from "../../features/people/person";
 import { BY_KEY, useShownFlag } from "../../features/flags/useShownFlag";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
+import { common } from "../../ui/commonTexts";
+import { shellTexts } from "../../ui/shellTexts";
 import { palette } from "./paletteTexts";
 import { people } from "../../features/people/peopleTexts";
 import { IconBroadcast, IconFlag, IconFlask, IconGrid, IconMoon, IconSearch, IconShield } from "../../ui/icons";
@@ -44,7 +46,7 @@ export function usePlaces(here: Here): Group<Action>[] {
     { group: palette.environments, actions: environments },
     { group: palette.flags, actions: flags },
     { group: palette.projects, actions: projects },
-    { group: t.adminPages.heading, actions: administration },
+    { group: adminPagesTexts.heading, actions: administration },
     { group: palette.appearance, actions: appearance },
   ];
 }
@@ -98,7 +100,7 @@ function useFlagActions(here: Here): Action[] {
       favouritesFirst(data ?? [], new Set(favourites), (flag) => flag).map((flag) => ({
         id: flag.id,
         label: flag.name,
-        description: `${flag.key} · ${flag.enabled ? t.on : t.off}`,
+        description: `${flag.key} · ${flag.enabled ? common.on : common.off}`,
         leftSection: <IconFlag size={18} />,
         onClick: () =>
           navigate({
@@ -165,9 +167,9 @@ function useAdministrationActions(): Action[] {
 function useAppearanceActions(): Action[] {
   const { setColorScheme } = useMantineColorScheme();
   const schemes = [
-    ["light", t.shell.light],
-    ["dark", t.shell.dark],
-    ["auto", t.shell.system],
+    ["light", shellTexts.light],
+    ["dark", shellTexts.dark],
+    ["auto", shellTexts.system],
   ] as const;
   return schemes.map(([scheme, name]) => ({
     id: `scheme-${scheme}`,

@@ -1,5 +1,6 @@
 /** One's own account: its email, password, second factors, sessions, mails and keyboard shortcuts. */
 
+import { shellTexts } from "../../ui/shellTexts";
 import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { getRouteApi } from "@tanstack/react-router";
@@ -18,7 +19,7 @@ import { TwoFactor } from "../identity/TwoFactor";
 import { WayBack } from "../identity/WayBack";
 import { notifyDone } from "../../api/notify";
 import { currentSession } from "../../api/session";
-import { t } from "../../texts";
+import { accountsTexts } from "../identity/accountsTexts";
 import { shortcuts } from "../../ui/shortcutsTexts";
 import { tokens as tokenTexts } from "../credentials/tokensTexts";
 
@@ -31,17 +32,17 @@ export function AccountPage() {
   const submit = async (passwords: typeof form.values) => {
     await change(passwords);
     form.reset();
-    notifyDone(t.accounts.passwordChanged);
+    notifyDone(accountsTexts.passwordChanged);
   };
   return (
-    <Page title={t.accounts.heading} intro={currentSession()?.email} size={620}>
+    <Page title={shellTexts.ownAccount} intro={currentSession()?.email} size={620}>
       {next !== undefined && <WayBack next={next} />}
       <Stack gap="md">
-        <Title order={2}>{t.accounts.changePassword}</Title>
-        <Text c="dimmed">{t.accounts.changePasswordIntro}</Text>
-        <DialogForm form={form} action={t.accounts.changePassword} onSubmit={submit}>
-          <PasswordField label={t.accounts.currentPassword} {...form.getInputProps("current_password")} />
-          <NewPasswordField label={t.accounts.newPassword} {...form.getInputProps("new_password")} />
+        <Title order={2}>{accountsTexts.changePassword}</Title>
+        <Text c="dimmed">{accountsTexts.changePasswordIntro}</Text>
+        <DialogForm form={form} action={accountsTexts.changePassword} onSubmit={submit}>
+          <PasswordField label={accountsTexts.currentPassword} {...form.getInputProps("current_password")} />
+          <NewPasswordField label={accountsTexts.newPassword} {...form.getInputProps("new_password")} />
         </DialogForm>
       </Stack>
       <TwoFactor />

@@ -16,7 +16,7 @@ import { Page } from "../../ui/Page";
 import { PageSkeleton } from "../../ui/PageSkeleton";
 import { LoadFailed, NotFound } from "../../ui/ProblemPage";
 import { When } from "../../ui/When";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
 import { administration as texts } from "./administrationTexts";
 
 const PROJECTS_QUOTA = "FLAGSTAFF_MAX_PROJECTS_PER_ACCOUNT";
@@ -30,7 +30,7 @@ export function AccountPage() {
   if (!account && !error) return <PageSkeleton />;
   const isSelf = own?.id === accountId;
   return (
-    <Page title={account?.email ?? t.adminPages.accounts} intro={<BackLink />}>
+    <Page title={account?.email ?? adminPagesTexts.accounts} intro={<BackLink />}>
       {error && !account && <LoadFailed error={error} onRetry={refetch} />}
       {account && (
         <Stack gap="xl" maw={820}>

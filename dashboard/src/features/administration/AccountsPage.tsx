@@ -10,7 +10,7 @@ import classes from "./Administration.module.css";
 import { Page } from "../../ui/Page";
 import { Pages } from "../../ui/Pages";
 import { When } from "../../ui/When";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
 import { administration } from "./administrationTexts";
 import { Given } from "../../ui/Given";
 
@@ -22,7 +22,7 @@ export function AccountsPage() {
   const query = useInfiniteQuery(accountsQuery(q));
   const accounts = query.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
-    <Page title={t.adminPages.accounts} intro={administration.accountsIntro}>
+    <Page title={adminPagesTexts.accounts} intro={administration.accountsIntro}>
       <ListSearch
         label={administration.searchAccounts}
         selected={q}
@@ -34,7 +34,7 @@ export function AccountsPage() {
         more={administration.more}
         empty={<Text c="dimmed">{administration.noAccounts(q)}</Text>}
       >
-        <ul className={classes.list} aria-label={t.adminPages.accounts}>
+        <ul className={classes.list} aria-label={adminPagesTexts.accounts}>
           {accounts.map((each) => (
             <AccountRow key={each.id} account={each} />
           ))}

@@ -7,7 +7,7 @@ import { type AdministeredProject, useJoinProject } from "./administrationCalls"
 import { notifyDone } from "../../api/notify";
 import type { RolesDraft } from "../../ui/roles";
 import { type DialogProps, useDialog } from "../../ui/useDialog";
-import { t } from "../../texts";
+import { rolesTexts } from "../../ui/rolesTexts";
 import { administration } from "./administrationTexts";
 import classes from "./Administration.module.css";
 import { DialogForm } from "../../ui/DialogForm";
@@ -37,7 +37,7 @@ export function AdministeredProjectRow({ project }: { project: AdministeredProje
         </div>
       </div>
       <div className={classes.end}>
-        {role && <span className={classes.detail}>{administration.yourRole(t.roles.roles[role])}</span>}
+        {role && <span className={classes.detail}>{administration.yourRole(rolesTexts.roles[role])}</span>}
         {role ? (
           <ButtonLink
             to="/projects/$projectId"

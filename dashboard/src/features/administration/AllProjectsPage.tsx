@@ -12,7 +12,7 @@ import { IconGrid } from "../../ui/icons";
 import { ListSearch } from "../../ui/ListSearch";
 import { Page } from "../../ui/Page";
 import { Pages } from "../../ui/Pages";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
 import { administration } from "./administrationTexts";
 
 const route = getRouteApi("/signed-in/admin/projects");
@@ -23,14 +23,14 @@ export function AllProjectsPage() {
   const query = useInfiniteQuery(allProjectsQuery(q));
   const projects = query.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
-    <Page title={t.adminPages.projects} intro={administration.projectsIntro}>
+    <Page title={adminPagesTexts.projects} intro={administration.projectsIntro}>
       <ListSearch
         label={administration.searchProjects}
         selected={q}
         onChange={(text) => void navigate({ search: text ? { q: text } : {}, replace: true })}
       />
       <Pages query={query} count={projects.length} more={administration.more} empty={<NoProjects searched={q} />}>
-        <ul className={classes.list} aria-label={t.adminPages.projects}>
+        <ul className={classes.list} aria-label={adminPagesTexts.projects}>
           {projects.map((each) => (
             <AdministeredProjectRow key={each.id} project={each} />
           ))}

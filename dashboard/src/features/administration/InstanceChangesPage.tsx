@@ -4,14 +4,14 @@ import { instanceChangesQuery } from "../../api/changes";
 import { ChangeList } from "../audit/ChangeList";
 import { NoChanges } from "../audit/NoChanges";
 import { Page } from "../../ui/Page";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
 import { administration } from "./administrationTexts";
 
 const NO_FLAGS: ReadonlyMap<string, string> = new Map();
 
 export function InstanceChangesPage() {
   return (
-    <Page title={t.adminPages.changes} intro={administration.changesIntro}>
+    <Page title={adminPagesTexts.changes} intro={administration.changesIntro}>
       <ChangeList
         changes={instanceChangesQuery}
         flagNames={NO_FLAGS}

@@ -10,13 +10,13 @@ import { Page } from "../../ui/Page";
 import { RowsSkeleton } from "../../ui/PageSkeleton";
 import { LoadFailed } from "../../ui/ProblemPage";
 import { quotaInWords } from "./quotas";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
 import { administration as texts } from "./administrationTexts";
 
 export function InstancePage() {
   const { data: instance, error, refetch } = useQuery(instanceQuery);
   return (
-    <Page title={t.adminPages.instance}>
+    <Page title={adminPagesTexts.instance}>
       {error && !instance && <LoadFailed error={error} onRetry={refetch} />}
       {!instance && !error && <RowsSkeleton />}
       {instance && <Overview instance={instance} />}
@@ -33,8 +33,8 @@ function Overview({ instance }: { instance: InstanceState }) {
           facts={[
             [texts.version, instance.version],
             [texts.database, texts.databases[instance.database]],
-            [t.adminPages.accounts, texts.accountsCount(instance.accounts, instance.active_accounts)],
-            [t.adminPages.projects, instance.projects.toLocaleString("en")],
+            [adminPagesTexts.accounts, texts.accountsCount(instance.accounts, instance.active_accounts)],
+            [adminPagesTexts.projects, instance.projects.toLocaleString("en")],
             [texts.openSessions, instance.sessions.toLocaleString("en")],
           ]}
         />

@@ -8,13 +8,13 @@ import { Page } from "../../ui/Page";
 import { RowsSkeleton } from "../../ui/PageSkeleton";
 import { LoadFailed } from "../../ui/ProblemPage";
 import { SettingForm } from "./SettingForm";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
 import { administration } from "./administrationTexts";
 
 export function InstanceSettingsPage() {
   const { data: settings, error, refetch } = useQuery(instanceSettingsQuery);
   return (
-    <Page title={t.adminPages.settings} intro={administration.settingsIntro}>
+    <Page title={adminPagesTexts.settings} intro={administration.settingsIntro}>
       {error && !settings && <LoadFailed error={error} onRetry={refetch} />}
       {!settings && !error && <RowsSkeleton rows={2} height={64} />}
       {settings && (

@@ -12,14 +12,14 @@ import { Page } from "../../ui/Page";
 import { RowsSkeleton } from "../../ui/PageSkeleton";
 import { LoadFailed } from "../../ui/ProblemPage";
 import { troubleOf } from "./servingInstances";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
 import { outage as outageTexts } from "../../ui/outageTexts";
 import { servingInstances as texts } from "./servingInstancesTexts";
 
 export function ServingInstancesPage() {
   const { data, error, refetch } = useQuery(servingInstancesQuery);
   return (
-    <Page title={t.adminPages.instances} intro={texts.intro}>
+    <Page title={adminPagesTexts.instances} intro={texts.intro}>
       {error && <LoadFailed error={error} onRetry={refetch} />}
       {!data && !error && <RowsSkeleton rows={3} height={120} />}
       {data && <List instances={data} />}
@@ -40,7 +40,7 @@ function List({ instances }: { instances: readonly ServingInstance[] }) {
       {all === 0 ? (
         <Empty icon={<IconGrid size={22} />} title={texts.none} text={texts.noneText} />
       ) : (
-        <ul className={classes.list} aria-label={t.adminPages.instances}>
+        <ul className={classes.list} aria-label={adminPagesTexts.instances}>
           {instances.map((each) => (
             <ServingInstanceRow key={each.id} instance={each} />
           ))}

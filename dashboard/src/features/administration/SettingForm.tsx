@@ -4,7 +4,7 @@ import { NativeSelect, Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { type InstanceSettingsUpdate, useUpdateInstanceSettings } from "./administrationCalls";
 import { notifyDone } from "../../api/notify";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { administration as texts } from "./administrationTexts";
 import { DialogForm } from "../../ui/DialogForm";
 
@@ -38,7 +38,7 @@ export function SettingForm<Value extends string>({ setting }: { setting: Settin
     <Stack gap="sm" component="section" aria-label={title}>
       <Title order={2}>{title}</Title>
       <Text c="dimmed">{text}</Text>
-      <DialogForm form={form} action={t.save} onSubmit={save}>
+      <DialogForm form={form} action={common.save} onSubmit={save}>
         <NativeSelect
           label={title}
           description={isDefault ? texts.fromEnvironment(variable, choices[value]) : texts.fromAdministrator(variable)}

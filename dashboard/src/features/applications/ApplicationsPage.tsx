@@ -19,7 +19,7 @@ import { Sheet } from "../../ui/DataTable";
 import { When } from "../../ui/When";
 import { reasonAgainst } from "../../ui/roles";
 import { useHere } from "../../ui/useHere";
-import { t } from "../../texts";
+import { problemsTexts } from "../../api/problemsTexts";
 import { applications as texts } from "./applicationsTexts";
 import { callers as callerTexts } from "../credentials/callersTexts";
 import { outage as outageTexts } from "../../ui/outageTexts";
@@ -33,7 +33,7 @@ export function ApplicationsPage() {
   const reason = reasonAgainst(own, "evaluations:read", environment);
   return (
     <Page title={texts.heading} intro={texts.intro}>
-      {reason === null ? <Contents /> : <Locked title={t.problems.forbidden}>{reason}</Locked>}
+      {reason === null ? <Contents /> : <Locked title={problemsTexts.forbidden}>{reason}</Locked>}
     </Page>
   );
 }

@@ -7,7 +7,7 @@ import { Text } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { audienceInFull, type RulesInForce } from "../../ui/conditions/audience";
 import type { FlagPlace } from "../../api/flagPlace";
-import { t } from "../../texts";
+import { flagTexts } from "../flags/flagsTexts";
 import { archive as texts } from "./archiveTexts";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
 import { When } from "../../ui/When";
@@ -25,7 +25,7 @@ export default function ArchivedState({ environment, path, flag, rulesInForce }:
       replace: true,
     });
   return (
-    <section className={classes.state} aria-label={t.flag.state}>
+    <section className={classes.state} aria-label={flagTexts.state}>
       <div className={classes.words}>
         <Text>
           {texts.since} <When at={flag.archived_at ?? flag.updated_at} />. {texts.inNoAnswer}

@@ -5,7 +5,7 @@ import { type ReactNode, useState } from "react";
 import type { Environment } from "../../api/client";
 import { type ChangesSearch, toChangesSearch } from "../../api/changesFilter";
 import { utcOffset } from "../../ui/time";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { changesPage as texts } from "./changesPageTexts";
 import { Empty } from "../../ui/Empty";
 import { IconFunnelOff } from "../../ui/icons";
@@ -29,7 +29,7 @@ export function ChangesView({ projectId, environments, search, onSearch, actions
   const noMatch = (
     <Empty icon={<IconFunnelOff size={22} />} title={texts.noMatch} text={texts.noMatchText}>
       <Button variant="default" onClick={() => onFilter({})}>
-        {t.clearFilters}
+        {common.clearFilters}
       </Button>
     </Empty>
   );

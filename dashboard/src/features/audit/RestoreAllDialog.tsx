@@ -9,7 +9,7 @@ import { dryRunAllQuery, useRestoreChanges } from "./restoresCalls";
 import { actorInWords, subjectOf, verbOf } from "./changeSentences";
 import { notifyDone } from "../../api/notify";
 import type { DialogProps } from "../../ui/useDialog";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { restoreSeveral as texts } from "./restoreSeveralTexts";
 import { TurnsOn } from "./TurnsOn";
 import { Form } from "../../ui/Form";
@@ -61,7 +61,7 @@ function Preview({ projectId, changes, areOneOperation, flagNames, onDone, onClo
   return (
     <Form form={form} onSubmit={submit} buttons={buttons}>
       {error && <Refusal text={lineOf(error)} />}
-      {!data && !error && <Text role="status">{t.loading}</Text>}
+      {!data && !error && <Text role="status">{common.loading}</Text>}
       {data && (
         <>
           <Text>{texts.severalText}</Text>

@@ -1,5 +1,5 @@
 import { Button, Group } from "@mantine/core";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 
 interface Props {
   readonly label: string;
@@ -15,7 +15,7 @@ export function RestoreButtons({ label, busy, disabled, isRefused, onClose }: Pr
   return (
     <Group justify="flex-end" gap="xs">
       <Button variant="default" onClick={onClose} data-autofocus>
-        {isRefused ? t.close : t.cancel}
+        {isRefused ? common.close : common.cancel}
       </Button>
       {!isRefused && (
         <Button type="submit" loading={busy} disabled={disabled}>

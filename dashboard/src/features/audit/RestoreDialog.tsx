@@ -7,7 +7,7 @@ import { lineOf } from "../../api/problem";
 import { dryRunQuery, useRestoreChange } from "./restoresCalls";
 import { notifyDone } from "../../api/notify";
 import type { DialogProps } from "../../ui/useDialog";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { restore as texts } from "./restoreTexts";
 import { TurnsOn } from "./TurnsOn";
 import { Form } from "../../ui/Form";
@@ -57,7 +57,7 @@ function Preview({ projectId, changeId, what, deletes, onClose }: Omit<Props, "o
   return (
     <Form form={form} onSubmit={submit} buttons={buttons}>
       {error && <Refusal text={lineOf(error)} />}
-      {!data && !error && <Text role="status">{t.loading}</Text>}
+      {!data && !error && <Text role="status">{common.loading}</Text>}
       {data && (
         <>
           {!deletes && <Text>{texts.restoreText}</Text>}

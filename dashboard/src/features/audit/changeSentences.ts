@@ -2,7 +2,7 @@
 
 import type { Change } from "../../api/changes";
 import type { Condition } from "../../api/client";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { changeSentences as texts } from "./changeSentencesTexts";
 import { valueChanges } from "../../ui/changes/changedValues";
 import { fieldChanges } from "../../ui/changes/changes";
@@ -11,7 +11,7 @@ import { fieldChanges } from "../../ui/changes/changes";
 export function verbOf(change: Change): string {
   const [only, ...others] = fieldChanges(change);
   const isSwitch = only?.field === "enabled" && others.length === 0 && change.before !== null && change.after !== null;
-  if (isSwitch && change.action.startsWith("flag.")) return only.after === t.on ? texts.turnedOn : texts.turnedOff;
+  if (isSwitch && change.action.startsWith("flag.")) return only.after === common.on ? texts.turnedOn : texts.turnedOff;
   const ofValues = others.length === 0 && only?.field === "conditions" ? valueVerbOf(change) : null;
   return ofValues ?? texts.verbs[change.action] ?? change.action;
 }

@@ -20,7 +20,7 @@ import { type Evidence, PERIODS, pullRequestText, REASONS, wantedOf } from "./cl
 import { reasonAgainst } from "../../ui/roles";
 import { dateOf } from "../../ui/time";
 import { useEnvironments, useHere } from "../../ui/useHere";
-import { t } from "../../texts";
+import { problemsTexts } from "../../api/problemsTexts";
 import { cleanup as texts } from "./cleanupTexts";
 import { allOf, outdate } from "../../api/queryKeys";
 
@@ -37,7 +37,7 @@ export function CleanupPage() {
   if (refusal !== null) {
     return (
       <Page title={texts.heading}>
-        <Locked title={t.problems.forbidden}>{refusal}</Locked>
+        <Locked title={problemsTexts.forbidden}>{refusal}</Locked>
       </Page>
     );
   }

@@ -6,7 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useRef, useState } from "react";
 import { membersQuery } from "../../api/members";
 import { completed, suggested, typedMention } from "./mentions";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { comments as texts } from "./commentsTexts";
 import { Form } from "../../ui/Form";
 import { GuardedButton } from "../../ui/GuardedButton";
@@ -61,7 +61,7 @@ export function CommentForm({ projectId, action, text = "", onSubmit, onClose }:
       </GuardedButton>
       {onClose && (
         <Button variant="default" size="xs" onClick={onClose}>
-          {t.cancel}
+          {common.cancel}
         </Button>
       )}
     </Group>

@@ -5,7 +5,7 @@ import { type Comment, type CommentPlace, projectOf, useDeleteComment, useEditCo
 import { currentSession } from "../../api/session";
 import { useDialog } from "../../ui/useDialog";
 import { useGuard } from "../../ui/useGuard";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { comments as texts } from "./commentsTexts";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
 import { EditMenu } from "../../ui/EditMenu";
@@ -56,7 +56,7 @@ export function CommentItem({ place, comment, onDeleted }: Props) {
           />
         )}
         {!isOwn && moderation.reason === null && (
-          <IconButton hint={t.delete} label={`${t.delete}: ${label}`} onClick={deletion.open} ml="auto">
+          <IconButton hint={common.delete} label={`${common.delete}: ${label}`} onClick={deletion.open} ml="auto">
             <IconTrash size={16} />
           </IconButton>
         )}

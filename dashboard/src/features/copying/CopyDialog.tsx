@@ -9,7 +9,7 @@ import { lineOf, Problem } from "../../api/problem";
 import type { Alteration } from "../audit/restoresCalls";
 import { byFlag } from "./comparisons";
 import type { DialogProps } from "../../ui/useDialog";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { copy as texts } from "./compareTexts";
 import { TurnsOn } from "../audit/TurnsOn";
 import { Form } from "../../ui/Form";
@@ -57,7 +57,7 @@ function Copy({ projectId, pair, keys, opened, onClose, onLeaveOut, onCopied }: 
   const buttons = (busy: boolean) => (
     <Group justify="flex-end" gap="xs">
       <Button variant="default" onClick={onClose}>
-        {t.cancel}
+        {common.cancel}
       </Button>
       <Button type="submit" loading={busy} disabled={!isReady || isFetching}>
         {texts.apply}
@@ -78,7 +78,7 @@ function Copy({ projectId, pair, keys, opened, onClose, onLeaveOut, onCopied }: 
       </Text>
       {parts.length === 0 && <Text>{texts.noPart}</Text>}
       {parts.length > 0 && error && <Refused error={error} refused={refused} onLeaveOut={onLeaveOut} />}
-      {parts.length > 0 && !error && !data && <Text role="status">{t.loading}</Text>}
+      {parts.length > 0 && !error && !data && <Text role="status">{common.loading}</Text>}
       {parts.length > 0 && !error && data && (
         <>
           <CopyPreview alterations={data.alterations} />

@@ -5,7 +5,7 @@ import type { Environment } from "../../api/client";
 import type { Comparison } from "./comparisonsCalls";
 import { changedWords, type Piece } from "./changedWords";
 import { differingFields, differingRules } from "./comparisons";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { changes as changeTexts } from "../../ui/changes/changesTexts";
 import { compare as texts } from "./compareTexts";
 import { DataTable } from "../../ui/DataTable";
@@ -59,9 +59,9 @@ export function DifferenceRow({ projectId, pair, item, ticked, onTick }: Props) 
                 size="sm"
                 to="/projects/$projectId/environments/$environmentId/flags/$flagId"
                 params={{ projectId, environmentId: environment.id, flagId: flag.id }}
-                aria-label={texts.open(texts.place(environment.name, flag.enabled ? t.on : t.off), name)}
+                aria-label={texts.open(texts.place(environment.name, flag.enabled ? common.on : common.off), name)}
               >
-                {texts.place(environment.name, flag.enabled ? t.on : t.off)}
+                {texts.place(environment.name, flag.enabled ? common.on : common.off)}
               </AnchorLink>
             ),
         )}

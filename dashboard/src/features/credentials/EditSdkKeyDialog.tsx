@@ -4,7 +4,7 @@ import { Modal } from "@mantine/core";
 import { loadSdkKey, type SdkKey, useUpdateSdkKey } from "./sdkKeysCalls";
 import type { DialogProps } from "../../ui/useDialog";
 import { useEditor } from "../../ui/editing/useEditor";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { sdkKeys as texts } from "./sdkKeysTexts";
 import { DialogForm } from "../../ui/DialogForm";
 import { NameField } from "../../ui/fields";
@@ -38,7 +38,7 @@ function EditSdkKey({ projectId, sdkKey, onClose }: Props & Pick<DialogProps, "o
     onDone: onClose,
   });
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
+    <DialogForm form={form} action={common.save} onSubmit={submit} onClose={onClose} editing={editing}>
       <NameField {...form.getInputProps("name")} />
       {sdkKey.kind === "browser" && <OriginsField {...form.getInputProps("allowed_origins")} />}
     </DialogForm>

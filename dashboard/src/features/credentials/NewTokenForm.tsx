@@ -9,7 +9,8 @@ import { type CreatedToken, useCreateToken } from "./tokensCalls";
 import { providersQuery } from "../identity/singleSignOnCalls";
 import { isDay } from "./expiry";
 import { grantable, GROUPS, NEW_TOKEN, PRESETS, type TokenDraft, tokenOf } from "./tokenDrafts";
-import { t } from "../../texts";
+import { accountsTexts } from "../identity/accountsTexts";
+import { common } from "../../ui/commonTexts";
 import { permissions as meanings } from "../projects/permissionsTexts";
 import { tokens as tokenTexts } from "./tokensTexts";
 import { PasswordField } from "../identity/AccountForm";
@@ -51,7 +52,7 @@ export function NewTokenForm({ projectId, environments, own, onCreated, onClose 
       <NameField placeholder={tokenTexts.namePlaceholder} {...form.getInputProps("name")} />
       {environments.length > 0 && (
         <Checkbox.Group
-          label={`${tokenTexts.environments} (${t.optional})`}
+          label={`${tokenTexts.environments} (${common.optional})`}
           description={tokenTexts.environmentsHint}
           {...form.getInputProps("environments")}
           value={[...form.values.environments]}
@@ -71,7 +72,7 @@ export function NewTokenForm({ projectId, environments, own, onCreated, onClose 
         neverHint={tokenTexts.neverHint}
       />
       <PasswordField
-        label={t.accounts.currentPassword}
+        label={accountsTexts.currentPassword}
         description={providers.length > 0 ? tokenTexts.passwordOrProviderHint : tokenTexts.passwordHint}
         {...form.getInputProps("current_password")}
       />

@@ -7,7 +7,7 @@ import { callerInWords, lastUseOf } from "./callers";
 import { expiryOf } from "./expiry";
 import { inFull } from "../../ui/time";
 import { type DialogProps, useDialog } from "../../ui/useDialog";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { tokens as tokenTexts } from "./tokensTexts";
 import { rotation as rotationTexts, sdkKeys as texts } from "./sdkKeysTexts";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
@@ -72,7 +72,7 @@ export function SdkKeyRow({ projectId, environment, sdkKey, replaced, onRevoked 
         {expiry !== "expired" && (
           <>
             <GuardedButton {...button} label={texts.edit(sdkKey.name)} onClick={editing.open}>
-              {t.edit}
+              {common.edit}
             </GuardedButton>
             <GuardedButton {...button} label={rotationTexts.rotateOf(sdkKey.name)} onClick={rotating.open}>
               {rotationTexts.rotate}

@@ -21,7 +21,7 @@ import { environmentsWith } from "./sdkKeyDrafts";
 import { evaluateCommand } from "../../ui/snippets";
 import { useDialog } from "../../ui/useDialog";
 import { useEnvironments, useProject } from "../../ui/useHere";
-import { t } from "../../texts";
+import { problemsTexts } from "../../api/problemsTexts";
 import { sdkKeys as texts } from "./sdkKeysTexts";
 import { NewButton } from "../../ui/NewButton";
 
@@ -43,7 +43,7 @@ export function SdkKeysPage() {
   );
   return (
     <Page title={texts.heading} intro={texts.intro} actions={button}>
-      {!isShown && <Locked title={t.problems.forbidden}>{reasonAgainst(own, "keys:read")}</Locked>}
+      {!isShown && <Locked title={problemsTexts.forbidden}>{reasonAgainst(own, "keys:read")}</Locked>}
       {isShown && error && !keys && <LoadFailed error={error} onRetry={refetch} />}
       {isShown && !keys && !error && <RowsSkeleton rows={3} height={72} />}
       {keys?.length === 0 && <Empty icon={<IconLock size={22} />} title={texts.emptyHeading} text={texts.emptyText} />}

@@ -17,7 +17,7 @@ import { Unfold } from "../../ui/Unfold";
 import { useDialog } from "../../ui/useDialog";
 import { useGuard } from "../../ui/useGuard";
 import { useEnvironments, useProject } from "../../ui/useHere";
-import { t } from "../../texts";
+import { problemsTexts } from "../../api/problemsTexts";
 import { tokens as tokenTexts } from "./tokensTexts";
 import { NewButton } from "../../ui/NewButton";
 
@@ -51,7 +51,7 @@ function Tokens(place: TokenPlace) {
       intro={projectId === null ? tokenTexts.ownIntro : tokenTexts.projectIntro}
       actions={button}
     >
-      {!isShown && <Locked title={t.problems.forbidden}>{reason}</Locked>}
+      {!isShown && <Locked title={problemsTexts.forbidden}>{reason}</Locked>}
       {isShown && error && !tokens && <LoadFailed error={error} onRetry={refetch} />}
       {isShown && !tokens && !error && <RowsSkeleton rows={3} height={72} />}
       {isShown && tokens?.length === 0 && (

@@ -3,7 +3,7 @@
 import { NativeSelect, Textarea, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { type Attribute, ATTRIBUTE_TYPES, type AttributeType, withAttributeType } from "./simulatedUser";
-import { t } from "../../texts";
+import { simulatorTexts } from "./simulatorTexts";
 import { IconButton } from "../../ui/IconButton";
 import { IconTrash } from "../../ui/icons";
 import type { RowPlace } from "../../ui/RowFields";
@@ -18,8 +18,8 @@ export default function AttributeField({ row, index, takesFocus, onChange, onRem
   return (
     <div className={classes.attribute}>
       <TextInput
-        aria-label={t.simulator.attributeName(index + 1)}
-        placeholder={t.simulator.namePlaceholder}
+        aria-label={simulatorTexts.attributeName(index + 1)}
+        placeholder={simulatorTexts.namePlaceholder}
         list={names}
         maxLength={128}
         autoComplete="off"
@@ -29,14 +29,14 @@ export default function AttributeField({ row, index, takesFocus, onChange, onRem
         onChange={(event) => onChange({ ...row, name: event.currentTarget.value })}
       />
       <NativeSelect
-        aria-label={t.simulator.attributeType(index + 1)}
-        data={ATTRIBUTE_TYPES.map((value) => ({ value, label: t.simulator.types[value] }))}
+        aria-label={simulatorTexts.attributeType(index + 1)}
+        data={ATTRIBUTE_TYPES.map((value) => ({ value, label: simulatorTexts.types[value] }))}
         value={row.type}
         onChange={(event) => onChange(withAttributeType(row, event.currentTarget.value as AttributeType))}
       />
       <IconButton
-        hint={t.simulator.removeAttribute}
-        label={t.simulator.removeAttributeOf(index + 1)}
+        hint={simulatorTexts.removeAttribute}
+        label={simulatorTexts.removeAttributeOf(index + 1)}
         onClick={onRemove}
       >
         <IconTrash size={16} />
@@ -50,7 +50,7 @@ export default function AttributeField({ row, index, takesFocus, onChange, onRem
 
 function ValueField({ row, index, error, onChange }: Pick<Props, "row" | "index" | "error" | "onChange">) {
   const shared = {
-    "aria-label": t.simulator.attributeValue(index + 1),
+    "aria-label": simulatorTexts.attributeValue(index + 1),
     "data-path": `attributes.${index}.text`,
     error,
     value: row.text,
@@ -62,7 +62,7 @@ function ValueField({ row, index, error, onChange }: Pick<Props, "row" | "index"
     );
   }
   const typed = {
-    placeholder: t.simulator.valuePlaceholders[row.type],
+    placeholder: simulatorTexts.valuePlaceholders[row.type],
     autoComplete: "off",
     spellCheck: false,
     ...shared,

@@ -3,7 +3,7 @@
 import { Text } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useId } from "react";
 import type { Attribute } from "./simulatedUser";
-import { t } from "../../texts";
+import { simulatorTexts } from "./simulatorTexts";
 import { RowFields } from "../../ui/RowFields";
 import { Suggestions } from "../../ui/Suggestions";
 
@@ -27,9 +27,9 @@ export function AttributeFields({ attributes, known, errors, onChange }: Props) 
     <>
       <Suggestions id={names} texts={known} />
       <RowFields
-        legend={t.simulator.attributes}
+        legend={simulatorTexts.attributes}
         rows={attributes}
-        addText={t.simulator.addAttribute}
+        addText={simulatorTexts.addAttribute}
         onChange={onChange}
         added={added}
         render={(place) => (
@@ -40,7 +40,7 @@ export function AttributeFields({ attributes, known, errors, onChange }: Props) 
       >
         {attributes.length > 0 && (
           <Text size="xs" c="dimmed">
-            {t.simulator.attributesNote}
+            {simulatorTexts.attributesNote}
           </Text>
         )}
       </RowFields>

@@ -4,7 +4,7 @@ import type { Flag, FlagPath, Rule } from "../../api/client";
 import type { FlagDraft } from "./explainCalls";
 import { Problem } from "../../api/problem";
 import { problemAt, problemBelow } from "./unsaved";
-import { t } from "../../texts";
+import { simulatorTexts } from "./simulatorTexts";
 import { IconFlask } from "../../ui/icons";
 import { Impact } from "./Impact";
 import classes from "./Preview.module.css";
@@ -35,13 +35,13 @@ export function Preview({ makeDraft, fieldsAt, onInvalid, ...saved }: Props) {
     const problem = problemBelow(error, fieldsAt);
     if (problem === null) return error;
     onInvalid(problem);
-    return new Problem(400, t.simulator.unsavedInvalid);
+    return new Problem(400, simulatorTexts.unsavedInvalid);
   };
   return (
     <div className={classes.preview}>
       <Impact path={saved.path} draft={draftOrNull(makeDraft)} />
-      <Unfold label={t.simulator.unsaved} icon={<IconFlask size={15} />}>
-        <section className={classes.simulator} aria-label={t.simulator.unsaved}>
+      <Unfold label={simulatorTexts.unsaved} icon={<IconFlask size={15} />}>
+        <section className={classes.simulator} aria-label={simulatorTexts.unsaved}>
           <TryIt {...saved} makeDraft={make} onRefused={onRefused} />
         </section>
       </Unfold>

@@ -3,7 +3,7 @@
 import { Text, Title } from "@mantine/core";
 import type { Rule } from "../../api/client";
 import type { FlagPlace } from "../../api/flagPlace";
-import { t } from "../../texts";
+import { simulatorTexts } from "./simulatorTexts";
 import classes from "./Simulator.module.css";
 import { TryIt } from "./TryIt";
 
@@ -11,10 +11,10 @@ type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[
 
 export function Simulator({ path, flag, rules }: Props) {
   return (
-    <section className={classes.simulator} aria-label={t.simulator.heading}>
-      <Title order={2}>{t.simulator.heading}</Title>
+    <section className={classes.simulator} aria-label={simulatorTexts.heading}>
+      <Title order={2}>{simulatorTexts.heading}</Title>
       <Text c="dimmed" size="sm" mb="sm">
-        {t.simulator.intro}
+        {simulatorTexts.intro}
       </Text>
       <TryIt path={path} flag={flag} rules={rules} />
     </section>

@@ -9,7 +9,7 @@ import { type SimulatedUser, nameOf, NOBODY } from "./simulatedUser";
 import { DEFAULT_STICKINESS } from "../../ui/conditions/audience";
 import { BUILT_IN } from "../../ui/conditions/conditions";
 import { writeJson } from "../../api/json";
-import { t } from "../../texts";
+import { simulatorTexts } from "./simulatorTexts";
 import { Answer } from "../../ui/Answer";
 import { AttributeFields } from "./AttributeFields";
 import { Form } from "../../ui/Form";
@@ -51,23 +51,23 @@ export function TryIt({ path, flag, rules, makeDraft, onRefused = (error) => err
   };
   const ask = (busy: boolean) => (
     <GuardedButton needs="flags:read" type="submit" variant="default" loading={busy}>
-      {t.simulator.ask}
+      {simulatorTexts.ask}
     </GuardedButton>
   );
   return (
     <>
       <Form form={form} onSubmit={submit} buttons={ask}>
         <TextInput
-          label={t.simulator.userId}
-          placeholder={t.simulator.userIdPlaceholder}
+          label={simulatorTexts.userId}
+          placeholder={simulatorTexts.userIdPlaceholder}
           maxLength={1024}
           autoComplete="off"
           spellCheck={false}
           {...form.getInputProps("userId")}
         />
         <TextInput
-          label={t.simulator.userEmail}
-          placeholder={t.simulator.userEmailPlaceholder}
+          label={simulatorTexts.userEmail}
+          placeholder={simulatorTexts.userEmailPlaceholder}
           maxLength={1024}
           autoComplete="off"
           spellCheck={false}
@@ -87,7 +87,7 @@ export function TryIt({ path, flag, rules, makeDraft, onRefused = (error) => err
         {isSuccess && trace && <Result trace={trace} user={nameOf(variables.asked)} />}
         {isIdle && (
           <Text size="xs" c="dimmed">
-            {t.simulator.idle}
+            {simulatorTexts.idle}
           </Text>
         )}
       </div>
@@ -108,7 +108,7 @@ function Result({ trace, user }: { trace: Explanation; user: string }) {
       </Text>
       <Text>{trace.reason}</Text>
       {trace.variant != null && (
-        <Text className="break">{t.simulator.variant(trace.variant, writeJson(trace.value))}</Text>
+        <Text className="break">{simulatorTexts.variant(trace.variant, writeJson(trace.value))}</Text>
       )}
       <Text size="xs" c="dimmed" className="break">
         {user}

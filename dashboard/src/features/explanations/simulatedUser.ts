@@ -1,7 +1,7 @@
 /** The user in the simulator, as it is edited and as it is sent. */
 
 import { type FieldProblem, Problem } from "../../api/problem";
-import { t } from "../../texts";
+import { simulatorTexts } from "./simulatorTexts";
 import { linesOf } from "../../ui/conditions/conditionDrafts";
 import { readJson } from "../../api/json";
 
@@ -27,10 +27,10 @@ export const NOBODY: SimulatedUser = { userId: "", userEmail: "", attributes: []
 export function contextOf({ userId, userEmail, attributes }: SimulatedUser) {
   const wrong: FieldProblem[] = attributes.flatMap(({ name, type, text }, place) =>
     name.trim() && type === "number" && !isNumber(text)
-      ? [{ field: `attributes.${place}.text`, message: t.simulator.mustBeNumber }]
+      ? [{ field: `attributes.${place}.text`, message: simulatorTexts.mustBeNumber }]
       : [],
   );
-  if (wrong.length > 0) throw new Problem(400, t.simulator.notAsked, wrong);
+  if (wrong.length > 0) throw new Problem(400, simulatorTexts.notAsked, wrong);
   const custom = attributes.filter(({ name }) => name.trim()).map((each) => [each.name.trim(), valueOf(each)] as const);
   return {
     user_id: userId.trim() || null,
@@ -45,7 +45,7 @@ export function nameOf({ userId, userEmail, attributes }: SimulatedUser): string
   const given = attributes
     .filter(({ name }) => name.trim())
     .map(({ name, type, text }) => `${name.trim()}: ${type === "list" ? linesOf(text).join(",") : text}`);
-  return [userId, userEmail, ...given].filter(Boolean).join(", ") || t.simulator.forNobody;
+  return [userId, userEmail, ...given].filter(Boolean).join(", ") || simulatorTexts.forNobody;
 }
 
 /** Another type starts with a valid value. */

@@ -1,4 +1,4 @@
-export const simulator = {
+export const simulatorTexts = {
   heading: "Try it",
   intro: "See what a user gets, and why. Nothing is recorded.",
   userId: "User id",

@@ -10,7 +10,8 @@ import { Problem } from "../../api/problem";
 import { planOf, refusedFlags, undoable } from "./bulk";
 import { notifyDone } from "../../api/notify";
 import type { DialogProps } from "../../ui/useDialog";
-import { t } from "../../texts";
+import { flagsTexts } from "../flags/flagsTexts";
+import { common } from "../../ui/commonTexts";
 import { bulk as texts } from "./bulkTexts";
 import { Form } from "../../ui/Form";
 import { Given } from "../../ui/Given";
@@ -74,7 +75,7 @@ function Confirmation({ path, environment, flags, action, onClose, onLeaveOut, o
   const buttons = (busy: boolean) => (
     <Group justify="flex-end" gap="xs">
       <Button variant="default" onClick={onClose} data-autofocus={!takesTags || undefined}>
-        {t.cancel}
+        {common.cancel}
       </Button>
       <Button
         type="submit"
@@ -100,7 +101,7 @@ function Confirmation({ path, environment, flags, action, onClose, onLeaveOut, o
       {takesTags && (
         <TagsInput
           label={texts.tags}
-          description={t.flags.tagsHint}
+          description={flagsTexts.tagsHint}
           data={action === "remove_tags" ? [...new Set(flags.flatMap((flag) => flag.tags))].slice(0, 100) : []}
           maxTags={20}
           splitChars={[","]}

@@ -5,14 +5,14 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import type { Flag } from "../../api/client";
 import { ago } from "../../ui/time";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { flagList as texts } from "../views/flagListTexts";
 import { useNow } from "../../ui/When";
 
 const LastChange = lazy(() => import("../audit/LastChange"));
 
 export function ChangedCell({ flag, at }: { flag: Flag; at: string }) {
-  const when = ago(at, useNow()) ?? t.now;
+  const when = ago(at, useNow()) ?? common.now;
   const params = { projectId: flag.project_id, environmentId: flag.environment_id, flagId: flag.id };
   return (
     <Tooltip
@@ -21,7 +21,7 @@ export function ChangedCell({ flag, at }: { flag: Flag; at: string }) {
       openDelay={250}
       events={{ hover: true, focus: true, touch: false }}
       label={
-        <Suspense fallback={t.loading}>
+        <Suspense fallback={common.loading}>
           <LastChange flag={flag} />
         </Suspense>
       }

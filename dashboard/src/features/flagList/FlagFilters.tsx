@@ -6,7 +6,7 @@ import { IconSearch } from "../../ui/icons";
 import type { FlagsSearch } from "../../ui/search";
 import { useSingleKeys } from "../../ui/singleKeys";
 import { useTyped } from "../../ui/useTyped";
-import { t } from "../../texts";
+import { flagsTexts } from "../flags/flagsTexts";
 import { flagList as texts } from "../views/flagListTexts";
 import classes from "./FlagFilters.module.css";
 import { ViewsMenu } from "./ViewsMenu";
@@ -41,8 +41,8 @@ export function FlagFilters({ projectId, search, onChange, onClear, input, tags,
         ref={input}
         type="search"
         className={classes.search}
-        aria-label={t.flags.search}
-        placeholder={t.flags.search}
+        aria-label={flagsTexts.search}
+        placeholder={flagsTexts.search}
         leftSection={<IconSearch size={16} />}
         rightSection={hasKeys && <kbd aria-hidden>/</kbd>}
         value={typed}

@@ -6,7 +6,8 @@ import { audienceInShort } from "../../ui/conditions/audience";
 import { isShortcut } from "../../ui/singleKeys";
 import type { Day, FlagRow as Row } from "./flagRows";
 import { ago } from "../../ui/time";
-import { t } from "../../texts";
+import { flagsTexts } from "../flags/flagsTexts";
+import { common } from "../../ui/commonTexts";
 import { flagList as texts } from "../views/flagListTexts";
 import { ChangedCell } from "./ChangedCell";
 import { FavouriteStar } from "../views/FavouriteStar";
@@ -73,7 +74,7 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
         <StateSwitch
           needs="flags:write"
           on={flag.enabled}
-          label={t.flags.switchLabel(flag.name)}
+          label={flagsTexts.switchLabel(flag.name)}
           onChange={(wanted) => on.onSwitch(row, wanted)}
         />
       </div>
@@ -137,16 +138,16 @@ const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionD
 function LastDay({ day }: { day: Day }) {
   const now = useNow();
   const all = day.on + day.off;
-  if (day.lastSeen === null) return <span className={classes.quiet}>{t.flags.neverEvaluated}</span>;
+  if (day.lastSeen === null) return <span className={classes.quiet}>{flagsTexts.neverEvaluated}</span>;
   return (
     <>
       <Spark bars={day.bars} />
-      <span className={classes.figures} title={t.flags.dayLabel(day.on, day.off)}>
+      <span className={classes.figures} title={flagsTexts.dayLabel(day.on, day.off)}>
         <span>
-          {compact.format(all)} · {percent.format(day.on / all)} {t.on.toLowerCase()}
+          {compact.format(all)} · {percent.format(day.on / all)} {common.on.toLowerCase()}
         </span>
         {/* Evaluations are counted by interval, so this is the end of the last one, or now. */}
-        <span className={classes.seen}>{t.flags.lastSeen(ago(new Date(day.lastSeen).toISOString(), now))}</span>
+        <span className={classes.seen}>{flagsTexts.lastSeen(ago(new Date(day.lastSeen).toISOString(), now))}</span>
       </span>
     </>
   );

@@ -10,7 +10,7 @@ import { type RefObject, useCallback, useEffect, useRef, useState } from "react"
 import { type CurrentFlag, placeBeside } from "./currentFlag";
 import type { FlagRow as Row } from "./flagRows";
 import { useListKeys } from "./listKeys";
-import { t } from "../../texts";
+import { flagsTexts } from "../flags/flagsTexts";
 import { flagList } from "../views/flagListTexts";
 import { FlagRow, type RowActs } from "./FlagRow";
 import classes from "./FlagTable.module.css";
@@ -50,7 +50,7 @@ export function FlagTable({ rows, search, chosen, favourites, releases, on }: Pr
   const { wanted, onFocus, move } = useMovedFocus(rows, virtual.scrollToIndex);
   useListKeys({ onSearch: () => search.current?.focus(), onMove: move });
   return (
-    <div role="table" aria-label={t.flags.heading} aria-rowcount={rows.length + 1} className={classes.table}>
+    <div role="table" aria-label={flagsTexts.heading} aria-rowcount={rows.length + 1} className={classes.table}>
       <TableHead />
       <div role="rowgroup" ref={list} className={classes.body} style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map((item) => {
@@ -108,11 +108,11 @@ function idsOf(rows: readonly Row[]): string[] {
 function TableHead() {
   const columns = [
     flagList.columnChoose,
-    t.flags.columnState,
-    t.flags.columnFlag,
-    t.flags.columnAudience,
-    t.flags.columnDay,
-    t.flags.columnChanged,
+    flagsTexts.columnState,
+    flagsTexts.columnFlag,
+    flagsTexts.columnAudience,
+    flagsTexts.columnDay,
+    flagsTexts.columnChanged,
   ];
   return (
     <div role="rowgroup" className={classes.head}>

@@ -31,7 +31,8 @@ import { useFavourites } from "./useFavourites";
 import { useDialog } from "../../ui/useDialog";
 import { useGuard } from "../../ui/useGuard";
 import { useHere } from "../../ui/useHere";
-import { t } from "../../texts";
+import { flagsTexts } from "../flags/flagsTexts";
+import { common } from "../../ui/commonTexts";
 import { serverAddress } from "../../api/server";
 
 const SelectionBar = lazy(() => import("./SelectionBar"));
@@ -64,7 +65,7 @@ export function FlagsPage() {
   const [chosenIds, setChosen] = useState<ReadonlySet<string>>(new Set());
   const chosen = (flags ?? []).filter((flag) => chosenIds.has(flag.id));
   const turn = useSwitch(path, environment, ({ flag, enabled }, refusal) =>
-    notifyRefused(t.flags.notSwitched(flag.name, enabled), refusal),
+    notifyRefused(flagsTexts.notSwitched(flag.name, enabled), refusal),
   );
   const { reason } = useGuard({ needs: "flags:write" });
   const onSwitch = useCallback(
@@ -93,7 +94,7 @@ export function FlagsPage() {
   };
   const create = (
     <GuardedButton needs="flags:write" leftSection={<IconPlus size={16} />} onClick={creation.open} flex="none">
-      {t.flags.new}
+      {flagsTexts.new}
     </GuardedButton>
   );
   const isEmpty = flags?.length === 0;
@@ -102,8 +103,8 @@ export function FlagsPage() {
   if (!isNew && flags && flags.length <= FEW && summary && Object.keys(summary.flags).length === 0) setNew(true);
   return (
     <Page
-      title={t.flags.heading}
-      intro={flags && !isEmpty && <span role="status">{t.flags.count(found.length, flags.length)}</span>}
+      title={flagsTexts.heading}
+      intro={flags && !isEmpty && <span role="status">{flagsTexts.count(found.length, flags.length)}</span>}
       actions={flags && !isEmpty ? create : null}
     >
       {error && !flags && <LoadFailed error={error} onRetry={refetch} />}
@@ -114,10 +115,14 @@ export function FlagsPage() {
         </Suspense>
       )}
       {isEmpty && (
-        <Empty icon={<IconFlag size={22} />} title={t.flags.emptyHeading(environment.name)} text={t.flags.emptyText}>
+        <Empty
+          icon={<IconFlag size={22} />}
+          title={flagsTexts.emptyHeading(environment.name)}
+          text={flagsTexts.emptyText}
+        >
           {create}
           <ManagementCall
-            label={t.flags.emptyText}
+            label={flagsTexts.emptyText}
             command={(token) => createFlagCommand(serverAddress(), project.id, environment.id, token)}
           />
         </Empty>
@@ -143,9 +148,9 @@ export function FlagsPage() {
               on={on}
             />
           ) : (
-            <Empty icon={<IconFunnelOff size={22} />} title={t.flags.noMatch} text={t.flags.noMatchText}>
+            <Empty icon={<IconFunnelOff size={22} />} title={flagsTexts.noMatch} text={flagsTexts.noMatchText}>
               <Button variant="default" onClick={clear}>
-                {t.clearFilters}
+                {common.clearFilters}
               </Button>
             </Empty>
           )}
@@ -164,9 +169,9 @@ export function FlagsPage() {
           {hasKeys && (
             <>
               <Text size="xs" c="dimmed" mt="md" visibleFrom="sm">
-                {t.flags.keys}
+                {flagsTexts.keys}
               </Text>
-              <VisuallyHidden>{t.flags.keys}</VisuallyHidden>
+              <VisuallyHidden>{flagsTexts.keys}</VisuallyHidden>
             </>
           )}
         </>
@@ -176,7 +181,7 @@ export function FlagsPage() {
           to="/projects/$projectId/environments/$environmentId/archived"
           params={{ projectId: project.id, environmentId: environment.id }}
         >
-          {t.flags.archived}
+          {flagsTexts.archived}
         </AnchorLink>
       </Text>
       <NewFlagDialog path={path} {...creation.props} />

@@ -4,7 +4,7 @@ import { Button, NativeSelect, SegmentedControl, Stack } from "@mantine/core";
 import { AUDIENCES } from "../../ui/conditions/audience";
 import { choicesOf } from "./flagRows";
 import { type FlagsSearch, SEENS, SORTS, STATES, toFlagsSearch } from "../../ui/search";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { flagFilters as texts } from "./flagFiltersTexts";
 import { flagList } from "../views/flagListTexts";
 
@@ -33,7 +33,7 @@ export default function MoreFilters({ search, onChange, onClear, tags, owners }:
         aria-label={texts.state}
         value={search.state ?? "all"}
         onChange={(state) => choose({ state })}
-        data={STATES.map((value) => ({ value, label: { all: texts.all, on: t.on, off: t.off }[value] }))}
+        data={STATES.map((value) => ({ value, label: { all: texts.all, on: common.on, off: common.off }[value] }))}
       />
       <NativeSelect
         label={texts.target}
@@ -71,7 +71,7 @@ export default function MoreFilters({ search, onChange, onClear, tags, owners }:
       />
       {onClear && (
         <Button variant="subtle" color="gray" onClick={onClear}>
-          {t.clearFilters}
+          {common.clearFilters}
         </Button>
       )}
     </Stack>

@@ -13,7 +13,7 @@ import { Page } from "../../ui/Page";
 import { Pages } from "../../ui/Pages";
 import { type ProjectFlagsSearch, toProjectFlagsSearch } from "./projectFlagTable";
 import { useEnvironments, useProject } from "../../ui/useHere";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { projectFlags as texts } from "../flags/projectFlagsTexts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/flags");
@@ -58,7 +58,7 @@ function NoMatch({ search, onClear }: { search: ProjectFlagsSearch; onClear: () 
   return (
     <Empty icon={<IconFunnelOff size={22} />} title={texts.noMatch} text={text}>
       <Button variant="default" onClick={onClear}>
-        {t.clearFilters}
+        {common.clearFilters}
       </Button>
     </Empty>
   );

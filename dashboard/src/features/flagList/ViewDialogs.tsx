@@ -4,7 +4,7 @@ import { Modal, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDeleteView, useSaveView, type View } from "../views/viewsCalls";
 import type { DialogProps } from "../../ui/useDialog";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { views as texts } from "./viewsTexts";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
 import { DialogForm } from "../../ui/DialogForm";
@@ -33,7 +33,7 @@ function ViewForm({ projectId, search, view, onClose }: Props) {
     onClose();
   };
   return (
-    <DialogForm form={form} action={view ? t.save : texts.saveAction} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={view ? common.save : texts.saveAction} onSubmit={submit} onClose={onClose}>
       <NameField {...form.getInputProps("name")} />
       <Text size="sm" c="dimmed">
         {texts.hint}

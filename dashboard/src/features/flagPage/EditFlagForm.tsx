@@ -8,7 +8,8 @@ import { membersQuery } from "../../api/members";
 import { described } from "../../ui/described";
 import { draftOfFlag } from "../../api/flagPlace";
 import { useEditor } from "../../ui/editing/useEditor";
-import { t } from "../../texts";
+import { flagsTexts } from "../flags/flagsTexts";
+import { common } from "../../ui/commonTexts";
 import { ownership } from "./ownershipTexts";
 import { DialogForm } from "../../ui/DialogForm";
 import { DescriptionField, NameField } from "../../ui/fields";
@@ -37,19 +38,19 @@ export default function EditFlagForm({ path, flag, onClose }: Props) {
     onDone: onClose,
   });
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
+    <DialogForm form={form} action={common.save} onSubmit={submit} onClose={onClose} editing={editing}>
       <NameField {...form.getInputProps("name")} />
       <DescriptionField {...form.getInputProps("description")} />
       <TagsInput
-        label={`${t.flags.tags} (${t.optional})`}
-        description={t.flags.tagsHint}
+        label={`${flagsTexts.tags} (${common.optional})`}
+        description={flagsTexts.tagsHint}
         maxTags={20}
         splitChars={[","]}
         acceptValueOnBlur
         {...form.getInputProps("tags")}
       />
       <Autocomplete
-        label={`${ownership.owner} (${t.optional})`}
+        label={`${ownership.owner} (${common.optional})`}
         description={ownership.ownerHint}
         data={members?.map((each) => each.email) ?? []}
         limit={8}
@@ -62,16 +63,16 @@ export default function EditFlagForm({ path, flag, onClose }: Props) {
         {...form.getInputProps("keep", { type: "checkbox" })}
       />
       <TextInput
-        label={t.flags.stickiness}
-        description={t.flags.stickinessHint}
+        label={flagsTexts.stickiness}
+        description={flagsTexts.stickinessHint}
         maxLength={128}
         autoComplete="off"
         spellCheck={false}
         {...form.getInputProps("stickiness")}
       />
       <TextInput
-        label={`${t.flags.bucketingKey} (${t.optional})`}
-        description={t.flags.bucketingKeyHint}
+        label={`${flagsTexts.bucketingKey} (${common.optional})`}
+        description={flagsTexts.bucketingKeyHint}
         placeholder={flag.key}
         maxLength={255}
         autoComplete="off"

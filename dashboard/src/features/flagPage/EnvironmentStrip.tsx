@@ -10,7 +10,7 @@ import { audienceOf, flagIn } from "../flags/projectFlags";
 import { type Tab, toFlagPage } from "../../ui/search";
 import { showCurrent } from "./showCurrent";
 import { useEnvironments } from "../../ui/useHere";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { BY_KEY } from "../flags/useShownFlag";
 import { environmentStrip as texts } from "./environmentStripTexts";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
@@ -64,7 +64,7 @@ interface TileProps extends Pick<Props, "environment" | "tab"> {
 function Tile({ projectId, environment, flagKey, flag, isKnown, isHere, lastDay, tab }: TileProps) {
   const params = { projectId, environmentId: environment.id };
   const isLive = flag?.archived_at === null;
-  const state = flag ? (isLive ? (flag.enabled ? t.on : t.off) : texts.archived) : texts.missing;
+  const state = flag ? (isLive ? (flag.enabled ? common.on : common.off) : texts.archived) : texts.missing;
   const link = {
     className: classes.tile,
     search: toFlagPage({ tab }),

@@ -11,7 +11,9 @@ import { timeOfDay } from "../../ui/time";
 import { useDialog } from "../../ui/useDialog";
 import { useEnvironments } from "../../ui/useHere";
 import { useTitle } from "../../ui/useTitle";
-import { t } from "../../texts";
+import { flagTexts, flagsTexts } from "../flags/flagsTexts";
+import { common } from "../../ui/commonTexts";
+import { shellTexts } from "../../ui/shellTexts";
 import { archive } from "../archive/archiveTexts";
 import { outage as outageTexts } from "../../ui/outageTexts";
 import { turnOff } from "../flags/turnOnTexts";
@@ -50,25 +52,25 @@ export function FlagHeading({ environment, path, flag, rulesInForce, changedAt, 
   useTitle(flag.name);
   const outage = useOutage();
   const turn = useSwitch(path, environment, ({ enabled }, error) =>
-    notifyRefused(t.flags.notSwitched(flag.name, enabled), error),
+    notifyRefused(flagsTexts.notSwitched(flag.name, enabled), error),
   );
   const liveState = (
-    <section className={bar.state} data-on={flag.enabled || undefined} aria-label={t.flag.state}>
+    <section className={bar.state} data-on={flag.enabled || undefined} aria-label={flagTexts.state}>
       <StateSwitch
         needs="flags:write"
         size="large"
         on={flag.enabled}
-        label={t.flags.switchLabel(flag.name)}
+        label={flagsTexts.switchLabel(flag.name)}
         onChange={(enabled) => turn({ flag, enabled })}
       />
       <div className={bar.words}>
         <Text role="status" className="break">
           {outage && `${outageTexts.lastKnown(timeOfDay(outage.since, outage.since))} `}
-          {rulesInForce ? audienceInFull(flag, rulesInForce) : t.loading}
+          {rulesInForce ? audienceInFull(flag, rulesInForce) : common.loading}
         </Text>
         {environment.critical && (
           <Text size="xs" c="dimmed">
-            {t.shell.criticalNotice}
+            {shellTexts.criticalNotice}
           </Text>
         )}
         <Propagation path={path} />
@@ -85,16 +87,21 @@ export function FlagHeading({ environment, path, flag, rulesInForce, changedAt, 
           </Title>
           <div className={classes.key}>
             <code>{flag.key}</code>
-            <CopyIcon text={flag.key} label={t.flag.copyKey} />
+            <CopyIcon text={flag.key} label={flagTexts.copyKey} />
             <FavouriteButton flag={flag} />
             <Text component="span" size="xs" c="dimmed">
-              {t.flag.created} <When at={flag.created_at} />, {t.flag.changed} <When at={changedAt} />
+              {flagTexts.created} <When at={flag.created_at} />, {flagTexts.changed} <When at={changedAt} />
             </Text>
           </div>
           <Tags tags={flag.tags} />
           {(flag.owner ?? flag.keep) && <Ownership flag={flag} />}
           {flag.description && (
-            <Spoiler maxHeight={DESCRIPTION_HEIGHT} showLabel={t.flag.showMore} hideLabel={t.flag.showLess} mt={4}>
+            <Spoiler
+              maxHeight={DESCRIPTION_HEIGHT}
+              showLabel={flagTexts.showMore}
+              hideLabel={flagTexts.showLess}
+              mt={4}
+            >
               <Text className={classes.description} dir="auto">
                 {visibleProse(flag.description)}
               </Text>
@@ -124,7 +131,7 @@ function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
     <>
       <EditMenu
         needs="flags:write"
-        label={t.actions}
+        label={common.actions}
         deleteText={archive.archiveFlag}
         deleteIcon={<IconArchive size={16} />}
         more={hasOthers ? [{ text: turnOff.everywhere, icon: <IconPower size={16} />, onClick: everywhere.open }] : []}
@@ -133,7 +140,7 @@ function FlagTools({ path, flag }: Pick<Props, "path" | "flag">) {
         variant="default"
         size={34}
       />
-      <Dialog title={t.flags.editHeading} {...editing.props}>
+      <Dialog title={flagsTexts.editHeading} {...editing.props}>
         <EditFlagForm path={path} flag={flag} onClose={editing.props.onClose} />
       </Dialog>
       <ArchiveDialog path={path} flag={flag} {...archival.props} />

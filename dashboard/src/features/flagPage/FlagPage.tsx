@@ -22,7 +22,7 @@ import { useMadeKeys } from "../applications/madeKeys";
 import { ARCHIVED_TABS, type Tab, TABS, toFlagPage } from "../../ui/search";
 import { PartRefusal } from "../../ui/useGuard";
 import { useEnvironments, useHere } from "../../ui/useHere";
-import { t } from "../../texts";
+import { flagTexts } from "../flags/flagsTexts";
 import { archive } from "../archive/archiveTexts";
 import classes from "./FlagPage.module.css";
 
@@ -67,7 +67,7 @@ export function FlagPage() {
         <Tabs.List mb="lg">
           {tabs.map((tab) => (
             <Tabs.Tab key={tab} value={tab}>
-              {t.flag[tab]}
+              {flagTexts[tab]}
             </Tabs.Tab>
           ))}
         </Tabs.List>

@@ -8,7 +8,7 @@ import { described } from "../../ui/described";
 import { proposeFlagKey } from "../../ui/proposeKey";
 import type { DialogProps } from "../../ui/useDialog";
 import { useEnvironments } from "../../ui/useHere";
-import { t } from "../../texts";
+import { flagsTexts } from "./flagsTexts";
 import { turnOn } from "./turnOnTexts";
 import { DialogForm } from "../../ui/DialogForm";
 import { DescriptionField, NameAndKeyFields } from "../../ui/fields";
@@ -17,7 +17,7 @@ type Props = DialogProps & { readonly path: EnvironmentPath };
 
 export function NewFlagDialog(props: Props) {
   return (
-    <Modal title={t.flags.new} opened={props.opened} onClose={props.onClose}>
+    <Modal title={flagsTexts.new} opened={props.opened} onClose={props.onClose}>
       <NewFlag {...props} />
     </Modal>
   );
@@ -46,15 +46,15 @@ function NewFlag({ path, onClose }: Props) {
     });
   };
   return (
-    <DialogForm form={form} action={isAsked ? turnOn.create : t.flags.create} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={isAsked ? turnOn.create : flagsTexts.create} onSubmit={submit} onClose={onClose}>
       <NameAndKeyFields
         form={form}
         propose={proposeFlagKey}
-        placeholder={t.flags.namePlaceholder}
-        keyHint={t.flags.keyHint}
+        placeholder={flagsTexts.namePlaceholder}
+        keyHint={flagsTexts.keyHint}
       />
       <DescriptionField {...form.getInputProps("description")} />
-      <Checkbox label={t.flags.enabled} {...form.getInputProps("enabled", { type: "checkbox" })} />
+      <Checkbox label={flagsTexts.enabled} {...form.getInputProps("enabled", { type: "checkbox" })} />
       {others.length > 0 && (
         <Checkbox.Group label="Also create it in" value={alsoIn} onChange={setAlsoIn}>
           <Group gap="sm" mt={6} mah={160} style={{ overflow: "auto" }}>

@@ -2,7 +2,7 @@
 
 import { UnstyledButton } from "@mantine/core";
 import { type Guarded, useGuard } from "../../ui/useGuard";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { ReasonTooltip } from "../../ui/ReasonTooltip";
 import classes from "./StateSwitch.module.css";
 
@@ -31,7 +31,7 @@ export function StateSwitch({ on, label, onChange, size = "small", needs, within
           <span className={classes.thumb} />
         </span>
         <span className={classes.text} aria-hidden>
-          {on ? t.on : t.off}
+          {on ? common.on : common.off}
         </span>
       </UnstyledButton>
     </ReasonTooltip>

@@ -1,4 +1,4 @@
-export const flags = {
+export const flagsTexts = {
   heading: "Flags",
   new: "New flag",
   create: "Create flag",
@@ -24,14 +24,6 @@ export const flags = {
     "Used instead of the flag's key to decide which users are in a rollout. Flags with the same bucketing key choose the same users. Changing it reassigns users.",
   emptyHeading: (environment: string) => `No flags in ${environment} yet`,
   emptyText: "A flag turns a feature of your application on or off. Create one here or through the API:",
-  everyone: "Everyone",
-  share: (percentage: number) => `${percentage}% of users`,
-  nobody: "Nobody",
-  withPrerequisites: (audience: string, count: number) =>
-    `${audience}; needs ${count} ${count === 1 ? "flag" : "flags"}`,
-  rulesOnly: (rules: number) => `${rules} ${rules === 1 ? "rule" : "rules"} only`,
-  rulesThen: (rules: number, percentage: number) =>
-    `${rules} ${rules === 1 ? "rule" : "rules"}, then ${percentage === 0 ? "everyone" : `${percentage}%`}`,
   columnState: "State",
   columnFlag: "Flag",
   columnAudience: "Audience when on",
@@ -48,24 +40,7 @@ export const flags = {
       : `Last 24 hours: ${on.toLocaleString("en")} on, ${off.toLocaleString("en")} off`,
 };
 
-export const flag = {
-  offText: "Off for everyone. Its rules and rollout are kept for when you turn it on again.",
-  onEveryone: "On for everyone.",
-  onRollout: (percentage: number) => `On for ${percentage}% of users, always the same users.`,
-  onRolloutBy: (percentage: number, attribute: string) => `On for ${percentage}% of users, chosen by ${attribute}.`,
-  onRulesAndRollout: (percentage: number) => `On for users who match a rule, and for ${percentage}% of all others.`,
-  onSharesAndRollout: (percentage: number) =>
-    `On for users who match a rule and are in its percentage, and for ${percentage}% of all others.`,
-  onRulesOnly: "On only for users who match a rule. It is off for everyone else.",
-  onSharesOnly: "On only for users who match a rule and are in its percentage. It is off for everyone else.",
-  onNobody: "Off for everyone: it is on only for users who match a rule, and no rule is enabled.",
-  onRulesAndEveryone: "On for everyone. The rules make no difference now; they only show as the reason in the history.",
-  needs: (words: string) => `It also requires that ${words}.`,
-  prerequisite: {
-    on: (flag: string) => `${flag} is on`,
-    off: (flag: string) => `${flag} is off`,
-    variants: (flag: string, variants: string) => `${flag} is on with ${variants}`,
-  },
+export const flagTexts = {
   state: "State",
   tags: "Tags",
   copyKey: "Copy flag key",
@@ -81,7 +56,7 @@ export const flag = {
   code: "Use in code",
 };
 
-export const rules = {
+export const rulesTexts = {
   heading: "Targeting",
   intro: "Rules are checked from top to bottom. The first match turns the flag on.",
   add: "Add rule",
@@ -89,21 +64,6 @@ export const rules = {
   editHeading: "Edit rule",
   create: "Add rule",
   type: "Match by",
-  types: {
-    user_id: "User id",
-    user_email: "Email",
-    email_domain: "Email domain",
-    segment: "Segment",
-    attributes: "Attributes",
-  },
-  sentence: {
-    user_id: "If the user id is",
-    user_email: "If the email is",
-    email_domain: "If the email's domain is",
-    segment: "If the user is in the segment",
-    attributes: "If ",
-  },
-  forEveryone: "For every user",
   then: (isOn: boolean, percentage: number) =>
     `, the flag ${isOn ? "is" : "would be"} on${percentage < 100 ? ` for ${percentage}% of them` : ""}`,
   withVariant: (variant: string) => ` with the variant ${variant}`,
@@ -165,7 +125,5 @@ export const rules = {
     "The rollout can be set only through the API, so that it is changed deliberately, in your pipeline or terminal.",
   percentage: "Percentage to set",
   percentageZero: "0% turns the rollout off: the flag is then on for everyone, unless everyone else gets “Off”.",
-  copyWithToken: "Copy with my token",
-  copyCommand: "Copy command",
   deleteHeading: "Delete this rule?",
 };

@@ -2,7 +2,7 @@
 
 import type { Evaluation } from "./historyCalls";
 import { membersOf, textOf } from "../../api/json";
-import { t } from "../../texts";
+import { historyTexts } from "./historyTexts";
 import classes from "./History.module.css";
 import { Given } from "../../ui/Given";
 
@@ -14,14 +14,14 @@ export function Attributes({ of }: { of: Evaluation["attributes"] }) {
   const line = pairs.join(", ");
   if (line.length <= LONGEST)
     return (
-      <small title={t.history.attributesRecorded}>
+      <small title={historyTexts.attributesRecorded}>
         <Given text={line} />
       </small>
     );
   return (
     <details className={classes.attributes}>
-      <summary className={classes.summary}>{t.history.attributes(pairs.length)}</summary>
-      <ul aria-label={t.history.attributesRecorded}>
+      <summary className={classes.summary}>{historyTexts.attributes(pairs.length)}</summary>
+      <ul aria-label={historyTexts.attributesRecorded}>
         {pairs.map((pair) => (
           <li key={pair}>
             <Given text={pair} />

@@ -4,7 +4,7 @@ import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { EvaluationFilter } from "./historyCalls";
 import { evaluateCommand } from "../../ui/snippets";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { historyPage } from "./historyPageTexts";
 import { CodeBlock } from "../../ui/CodeBlock";
 import { Empty } from "../../ui/Empty";
@@ -23,7 +23,7 @@ export function EvaluationPages({ filter, isFiltered, onClear, query, count, chi
   const empty = isFiltered ? (
     <Empty icon={<IconFunnelOff size={22} />} title={historyPage.noMatch} text={historyPage.noMatchText}>
       <Button variant="default" onClick={onClear}>
-        {t.clearFilters}
+        {common.clearFilters}
       </Button>
     </Empty>
   ) : (

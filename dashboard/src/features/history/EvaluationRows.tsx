@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { EnvironmentPath } from "../../api/client";
 import type { Evaluation, FlagEvaluation } from "./historyCalls";
 import { inFull, timeOfDay } from "../../ui/time";
-import { t } from "../../texts";
+import { historyTexts } from "./historyTexts";
 import { Answer } from "../../ui/Answer";
 import { Attributes } from "./Attributes";
 import classes from "./History.module.css";
@@ -17,11 +17,11 @@ import { Given } from "../../ui/Given";
 type Call = Pick<Evaluation, "evaluated_at" | "user_id" | "user_email" | "attributes">;
 
 const MOMENT: Column<Call> = {
-  head: t.history.when,
+  head: historyTexts.when,
   cell: (call) => <Moment at={call.evaluated_at} />,
   className: classes.when,
 };
-const WHO: Column<Call> = { head: t.history.who, cell: (call) => <Who call={call} />, className: classes.who };
+const WHO: Column<Call> = { head: historyTexts.who, cell: (call) => <Who call={call} />, className: classes.who };
 
 export function FlagEvaluationRows({ items }: { items: readonly FlagEvaluation[] }) {
   return (
@@ -30,8 +30,8 @@ export function FlagEvaluationRows({ items }: { items: readonly FlagEvaluation[]
       columns={[
         MOMENT,
         WHO,
-        { head: t.history.what, cell: ({ enabled }) => <Answer on={enabled} />, className: classes.answer },
-        { head: t.history.why, cell: (each) => each.reason + variantOf(each), className: classes.why },
+        { head: historyTexts.what, cell: ({ enabled }) => <Answer on={enabled} />, className: classes.answer },
+        { head: historyTexts.why, cell: (each) => each.reason + variantOf(each), className: classes.why },
       ]}
       rows={items}
       keyOf={({ id }) => id}
@@ -55,7 +55,7 @@ export function EvaluationRows({ path, items, flagKey }: Props) {
         MOMENT,
         WHO,
         {
-          head: t.history.whatAndWhy,
+          head: historyTexts.whatAndWhy,
           cell: (each) => <Answers path={path} evaluation={each} flagKey={flagKey} />,
           className: classes.all,
         },
@@ -78,9 +78,9 @@ function Answers({ path, evaluation, flagKey }: { path: EnvironmentPath; evaluat
             <Answer on={wanted.enabled} /> · {wanted.reason + variantOf(wanted)}
           </>
         ) : (
-          t.history.counts(evaluation.on ?? 0, evaluation.off ?? 0)
+          historyTexts.counts(evaluation.on ?? 0, evaluation.off ?? 0)
         )}
-        <VisuallyHidden>. {t.history.showFlags}</VisuallyHidden>
+        <VisuallyHidden>. {historyTexts.showFlags}</VisuallyHidden>
       </summary>
       {opened && <Outcomes path={path} evaluationId={evaluation.id} />}
     </details>
@@ -99,7 +99,7 @@ function Who({ call }: { call: Call }) {
   const name = call.user_id ?? call.user_email;
   return (
     <>
-      {name === null ? <span className={classes.anonymous}>{t.history.anonymous}</span> : <Given text={name} />}
+      {name === null ? <span className={classes.anonymous}>{historyTexts.anonymous}</span> : <Given text={name} />}
       {call.user_id && call.user_email && (
         <small>
           <Given text={call.user_email} />

@@ -7,7 +7,7 @@ import { rulesQuery } from "../flags/rulesCalls";
 import { ruleInWords } from "../../ui/conditions/audience";
 import { recordsRules } from "./historyFilter";
 import type { HistorySearch } from "../../ui/search";
-import { t } from "../../texts";
+import { historyTexts } from "./historyTexts";
 import { historyPage } from "./historyPageTexts";
 
 interface Props {
@@ -39,7 +39,7 @@ export function OutcomeFilters({ path, flag, search: { variant = "", rule = "" }
           disabled={!isRecorded}
           title={isRecorded ? undefined : historyPage.ruleNotRecorded}
           onChange={(event) => onChoose({ rule: event.currentTarget.value })}
-          data={[{ value: "", label: historyPage.ruleAny }, ...withChosen(known, rule, t.history.ruleGone(rule))]}
+          data={[{ value: "", label: historyPage.ruleAny }, ...withChosen(known, rule, historyTexts.ruleGone(rule))]}
         />
       )}
     </>

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { EnvironmentPath } from "../../api/client";
 import { evaluationQuery } from "./historyCalls";
-import { t } from "../../texts";
+import { historyTexts } from "./historyTexts";
 import { AnchorLink } from "../../ui/links";
 import { RowsSkeleton } from "../../ui/PageSkeleton";
 import { LoadFailed } from "../../ui/ProblemPage";
@@ -33,12 +33,12 @@ export function Outcomes({ path, evaluationId }: { path: EnvironmentPath; evalua
         params={{ projectId: path.project_id, environmentId: path.env_id, evaluationId }}
         fz="sm"
       >
-        {t.history.evaluation(byKey.length, SHOWN_AT_ONCE)}
+        {historyTexts.evaluation(byKey.length, SHOWN_AT_ONCE)}
       </AnchorLink>
     </>
   );
 }
 
 export function variantOf({ variant }: { readonly variant?: string | null }): string {
-  return variant == null ? "" : `, ${t.history.variant(variant)}`;
+  return variant == null ? "" : `, ${historyTexts.variant(variant)}`;
 }

@@ -8,7 +8,7 @@ import type { ChartView } from "./chartView";
 import { notifyDone } from "../../api/notify";
 import type { DialogProps } from "../../ui/useDialog";
 import type { useHere } from "../../ui/useHere";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { pins as texts } from "./chartsTexts";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
 import { DialogForm } from "../../ui/DialogForm";
@@ -77,7 +77,7 @@ function RenameForm({ chart, onClose }: PinnedProps) {
     onClose();
   };
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={common.save} onSubmit={submit} onClose={onClose}>
       <NameField {...form.getInputProps("name")} />
     </DialogForm>
   );

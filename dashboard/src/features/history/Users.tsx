@@ -9,7 +9,8 @@ import { rulesQuery } from "../flags/rulesCalls";
 import type { FlagPlace } from "../../api/flagPlace";
 import { utcDay } from "../../ui/time";
 import { accuracyInWords, daysOf, type NamedUsers, usersByRule, usersByVariant, type UsersDay, usersInWords } from "./users"; // prettier-ignore
-import { t } from "../../texts";
+import { usersTexts } from "./historyTexts";
+import { common } from "../../ui/commonTexts";
 import { DataTable } from "../../ui/DataTable";
 import { Given } from "../../ui/Given";
 import { RowsSkeleton } from "../../ui/PageSkeleton";
@@ -19,8 +20,8 @@ import classes from "./Users.module.css";
 export function Users({ path, flag }: Pick<FlagPlace, "path" | "flag">) {
   const { data: summary, error, refetch } = useQuery(usersQuery(path, flag.key));
   return (
-    <section aria-label={t.users.heading}>
-      <Title order={2}>{t.users.heading}</Title>
+    <section aria-label={usersTexts.heading}>
+      <Title order={2}>{usersTexts.heading}</Title>
       {!summary && error && <LoadFailed error={error} onRetry={refetch} />}
       {!summary && !error && <RowsSkeleton rows={4} />}
       {summary && <Counts summary={summary} flagKey={flag.key} path={path} />}
@@ -35,7 +36,7 @@ function Counts({ summary, flagKey, path }: { summary: Summary; flagKey: string;
   if (days.every(({ users }) => users?.on === 0 && users.off === 0)) {
     return (
       <Text c="dimmed" size="sm">
-        {t.users.none}
+        {usersTexts.none}
       </Text>
     );
   }
@@ -43,18 +44,28 @@ function Counts({ summary, flagKey, path }: { summary: Summary; flagKey: string;
     <>
       <Text size="sm" mb="sm">
         {all
-          ? t.users.all(days.length, usersInWords(all.on, all.error), usersInWords(all.off, all.error))
-          : t.users.unknownAll(days.length)}
+          ? usersTexts.all(days.length, usersInWords(all.on, all.error), usersInWords(all.off, all.error))
+          : usersTexts.unknownAll(days.length)}
       </Text>
       <Table days={days} />
       {all && (
         <>
-          <NamedTable caption={t.users.byVariant} head={t.users.variant} rows={usersByVariant(all)} error={all.error} />
-          <NamedTable caption={t.users.byRule} head={t.users.rule} rows={usersByRule(all, rules)} error={all.error} />
+          <NamedTable
+            caption={usersTexts.byVariant}
+            head={usersTexts.variant}
+            rows={usersByVariant(all)}
+            error={all.error}
+          />
+          <NamedTable
+            caption={usersTexts.byRule}
+            head={usersTexts.rule}
+            rows={usersByRule(all, rules)}
+            error={all.error}
+          />
         </>
       )}
       <Text size="xs" c="dimmed" mt="xs">
-        {accuracyInWords([all, ...days.map(({ users }) => users)])} {t.users.note}
+        {accuracyInWords([all, ...days.map(({ users }) => users)])} {usersTexts.note}
       </Text>
     </>
   );
@@ -66,14 +77,14 @@ function Table({ days }: { days: readonly UsersDay[] }) {
     <DataTable
       className={classes.table}
       columns={[
-        { head: t.users.day, cell: ({ start }) => utcDay(start) },
+        { head: usersTexts.day, cell: ({ start }) => utcDay(start) },
         {
-          head: t.on,
-          cell: ({ users }) => (users ? <Count of={users} side="on" most={most} /> : t.users.unknown),
+          head: common.on,
+          cell: ({ users }) => (users ? <Count of={users} side="on" most={most} /> : usersTexts.unknown),
           attributes: ({ users }) => (users ? {} : { colSpan: 2, className: classes.unknown }),
         },
         {
-          head: t.off,
+          head: common.off,
           cell: ({ users }) => users && <Count of={users} side="off" most={most} />,
           attributes: ({ users }) => ({ hidden: users === null }),
         },
@@ -100,7 +111,7 @@ function NamedTable({ caption, head, rows, error }: NamedProps) {
       caption={<caption>{caption}</caption>}
       columns={[
         { head, cell: ({ name }) => <Given text={name} /> },
-        { head: t.users.heading, cell: ({ users }) => usersInWords(users, error) },
+        { head: usersTexts.heading, cell: ({ users }) => usersInWords(users, error) },
       ]}
       rows={rows}
       keyOf={({ name }, place) => `${name} ${place}`}

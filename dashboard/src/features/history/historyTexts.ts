@@ -1,4 +1,4 @@
-export const history = {
+export const historyTexts = {
   when: "When",
   who: "Who",
   what: "Result",
@@ -10,14 +10,12 @@ export const history = {
   ruleGone: (id: string) => `Deleted rule ${id}`,
   anonymous: "Unknown user",
   counts: (on: number, off: number) => `${on} on, ${off} off`,
-  older: "Show older",
-  end: "There are no more entries.",
   showFlags: "Show the results of all flags",
   evaluation: (flags: number, shown: number) =>
     flags > shown ? `All ${flags.toLocaleString("en")} results of this evaluation` : "Open this evaluation",
 };
 
-export const users = {
+export const usersTexts = {
   heading: "Users",
   day: "Day (UTC)",
   variant: "Variant",

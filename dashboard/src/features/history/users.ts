@@ -3,7 +3,7 @@
 import type { DistinctUsers, Summary } from "./historyCalls";
 import type { Rule } from "../../api/client";
 import { ruleInWords } from "../../ui/conditions/audience";
-import { t } from "../../texts";
+import { historyTexts, usersTexts } from "./historyTexts";
 
 const DAY_MILLISECONDS = 86_400_000;
 
@@ -38,7 +38,7 @@ export function usersByVariant({ variants }: DistinctUsers): NamedUsers[] {
 export function usersByRule({ rules, reasons }: DistinctUsers, known: readonly Rule[]): NamedUsers[] {
   const nameOf = (id: string) => {
     const rule = known.find((each) => each.id === id);
-    return rule ? ruleInWords(rule) : t.history.ruleGone(id);
+    return rule ? ruleInWords(rule) : historyTexts.ruleGone(id);
   };
   const byId = Object.entries(rules ?? {}).map(([id, users]) => [nameOf(id), users] as const);
   return mostFirst([...byId, ...Object.entries(reasons ?? {})]);
@@ -57,6 +57,6 @@ export function usersInWords(count: number, error: number): string {
 export function accuracyInWords(all: readonly (DistinctUsers | null)[]): string {
   const error = Math.max(0, ...all.map((each) => each?.error ?? 0));
   return error > 0
-    ? t.users.estimated((error * 100).toLocaleString("en", { maximumFractionDigits: 1 }))
-    : t.users.exact;
+    ? usersTexts.estimated((error * 100).toLocaleString("en", { maximumFractionDigits: 1 }))
+    : usersTexts.exact;
 }

@@ -12,11 +12,12 @@ import {
 import type { UseFormReturnType } from "@mantine/form";
 import { useDocumentTitle } from "@mantine/hooks";
 import type { ReactNode } from "react";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
+import { common } from "../../ui/commonTexts";
 import { Form } from "../../ui/Form";
 
 export function AccountPage({ heading, children }: { heading: string; children: ReactNode }) {
-  useDocumentTitle(`${heading} · ${t.product}`);
+  useDocumentTitle(`${heading} · ${common.product}`);
   return (
     <Stack gap="md">
       <Title order={1} fz="lg">
@@ -44,13 +45,13 @@ export function AccountForm<Values extends object>({ action, ...rest }: AccountF
 }
 
 export function EmailField(props: TextInputProps) {
-  return <TextInput label={t.accounts.email} type="email" autoComplete="username" autoFocus {...props} />;
+  return <TextInput label={accountsTexts.email} type="email" autoComplete="username" autoFocus {...props} />;
 }
 
 export function PasswordField(props: PasswordInputProps) {
   return (
     <PasswordInput
-      label={t.accounts.password}
+      label={accountsTexts.password}
       autoComplete="current-password"
       aria-invalid={props.error !== undefined}
       {...props}
@@ -59,5 +60,5 @@ export function PasswordField(props: PasswordInputProps) {
 }
 
 export function NewPasswordField(props: PasswordInputProps) {
-  return <PasswordField description={t.accounts.passwordHint} autoComplete="new-password" {...props} />;
+  return <PasswordField description={accountsTexts.passwordHint} autoComplete="new-password" {...props} />;
 }

@@ -2,7 +2,8 @@
 
 import { Center, Group, Paper, Stack, Text } from "@mantine/core";
 import { Outlet } from "@tanstack/react-router";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
+import { common } from "../../ui/commonTexts";
 import { Logo } from "../../ui/Logo";
 
 export function AccountLayout() {
@@ -13,11 +14,11 @@ export function AccountLayout() {
           <Group gap={10}>
             <Logo size={30} />
             <Text fz={20} fw={650} lts="-0.01em" aria-hidden>
-              {t.product}
+              {common.product}
             </Text>
           </Group>
           <Text c="dimmed" size="sm">
-            {t.accounts.tagline}
+            {accountsTexts.tagline}
           </Text>
         </Stack>
         <Paper withBorder p="xl" radius="lg" bg="var(--surface)">

@@ -7,7 +7,8 @@ import { signOut } from "./accountsCalls";
 import { ownAccountQuery } from "./ownAccountCalls";
 import { currentSession } from "../../api/session";
 import { hasDocs, serverAddress } from "../../api/server";
-import { t } from "../../texts";
+import { adminPagesTexts } from "../../ui/adminPagesTexts";
+import { shellTexts } from "../../ui/shellTexts";
 import { MenuFocus } from "../../ui/MenuFocus";
 import { IconBook, IconLock, IconLogout, IconShield, IconTerminal } from "../../ui/icons";
 import { MenuItemLink } from "../../ui/links";
@@ -24,7 +25,7 @@ export function AccountMenu() {
       <Menu.Target>
         <UnstyledButton
           className={classes.button}
-          aria-label={t.shell.account}
+          aria-label={shellTexts.account}
           onPointerEnter={onNear}
           onFocus={onNear}
         >
@@ -34,15 +35,15 @@ export function AccountMenu() {
       <Menu.Dropdown>
         <MenuFocus />
         <Menu.Label className={classes.who}>
-          {t.shell.signedInAs}
+          {shellTexts.signedInAs}
           <span className={classes.email}>{email}</span>
         </Menu.Label>
         <Menu.Divider />
-        <Menu.Label>{t.shell.scheme}</Menu.Label>
+        <Menu.Label>{shellTexts.scheme}</Menu.Label>
         <Menu.RadioGroup value={colorScheme} onChange={(scheme) => setColorScheme(scheme as MantineColorScheme)}>
-          <Menu.RadioItem value="light">{t.shell.light}</Menu.RadioItem>
-          <Menu.RadioItem value="dark">{t.shell.dark}</Menu.RadioItem>
-          <Menu.RadioItem value="auto">{t.shell.system}</Menu.RadioItem>
+          <Menu.RadioItem value="light">{shellTexts.light}</Menu.RadioItem>
+          <Menu.RadioItem value="dark">{shellTexts.dark}</Menu.RadioItem>
+          <Menu.RadioItem value="auto">{shellTexts.system}</Menu.RadioItem>
         </Menu.RadioGroup>
         <Menu.Divider />
         {hasDocs() && (
@@ -52,7 +53,7 @@ export function AccountMenu() {
             target="_blank"
             leftSection={<IconBook size={16} />}
           >
-            {t.shell.apiDocs}
+            {shellTexts.apiDocs}
           </Menu.Item>
         )}
         <Menu.Item
@@ -61,21 +62,21 @@ export function AccountMenu() {
           target="_blank"
           leftSection={<IconBook size={16} />}
         >
-          {t.shell.licenses}
+          {shellTexts.licenses}
         </Menu.Item>
         <MenuItemLink to="/account" leftSection={<IconLock size={16} />}>
-          {t.accounts.heading}
+          {shellTexts.ownAccount}
         </MenuItemLink>
         <MenuItemLink to="/account/tokens" leftSection={<IconTerminal size={16} />}>
-          {t.shell.ownTokens}
+          {shellTexts.ownTokens}
         </MenuItemLink>
         {own?.administrator && (
           <MenuItemLink to="/admin/accounts" leftSection={<IconShield size={16} />}>
-            {t.adminPages.heading}
+            {adminPagesTexts.heading}
           </MenuItemLink>
         )}
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
-          {t.shell.signOut}
+          {shellTexts.signOut}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -4,7 +4,7 @@ import { useForm } from "@mantine/form";
 import { useAddPasskey } from "./twoFactorCalls";
 import { deviceName } from "./deviceName";
 import { notifyDone } from "../../api/notify";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 import { twoFactor as texts } from "./twoFactorTexts";
 import { PasswordField } from "./AccountForm";
 import { DialogForm } from "../../ui/DialogForm";
@@ -26,7 +26,7 @@ export default function AddPasskey({ onChanged, onClose }: Props) {
   return (
     <DialogForm form={form} action={texts.addPasskey} onSubmit={submit} onClose={onClose}>
       <NameField description={texts.addPasskeyHint} {...form.getInputProps("name")} />
-      <PasswordField label={t.accounts.currentPassword} {...form.getInputProps("current_password")} />
+      <PasswordField label={accountsTexts.currentPassword} {...form.getInputProps("current_password")} />
     </DialogForm>
   );
 }

@@ -2,7 +2,7 @@
 
 import { Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 import { PasswordField } from "./AccountForm";
 import { DialogForm } from "../../ui/DialogForm";
 
@@ -18,7 +18,7 @@ export function CurrentPasswordForm({ text, ...rest }: Props) {
   return (
     <DialogForm form={form} {...rest}>
       {text && <Text className="break">{text}</Text>}
-      <PasswordField label={t.accounts.currentPassword} data-autofocus {...form.getInputProps("current_password")} />
+      <PasswordField label={accountsTexts.currentPassword} data-autofocus {...form.getInputProps("current_password")} />
     </DialogForm>
   );
 }

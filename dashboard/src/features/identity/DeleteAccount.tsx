@@ -7,22 +7,22 @@ import { useDeleteOwnAccount } from "./accountsCalls";
 import { providersQuery } from "./singleSignOnCalls";
 import { useDialog } from "../../ui/useDialog";
 import { notifyDone } from "../../api/notify";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 import { DialogForm } from "../../ui/DialogForm";
 import { PasswordField } from "./AccountForm";
 
 export function DeleteAccount() {
   const dialog = useDialog();
   return (
-    <Stack component="section" gap="md" mt="xl" align="flex-start" aria-label={t.accounts.deleteAccount}>
+    <Stack component="section" gap="md" mt="xl" align="flex-start" aria-label={accountsTexts.deleteAccount}>
       <Stack gap={4}>
-        <Title order={2}>{t.accounts.deleteAccount}</Title>
-        <Text c="dimmed">{t.accounts.deleteIntro}</Text>
+        <Title order={2}>{accountsTexts.deleteAccount}</Title>
+        <Text c="dimmed">{accountsTexts.deleteIntro}</Text>
       </Stack>
       <Button variant="default" onClick={dialog.open}>
-        {t.accounts.deleteAccount}
+        {accountsTexts.deleteAccount}
       </Button>
-      <Modal title={t.accounts.deleteHeading} {...dialog.props}>
+      <Modal title={accountsTexts.deleteHeading} {...dialog.props}>
         <Confirmation onClose={dialog.props.onClose} />
       </Modal>
     </Stack>
@@ -35,14 +35,14 @@ function Confirmation({ onClose }: { onClose: () => void }) {
   const { data: providers = [] } = useQuery(providersQuery);
   const submit = async ({ current_password }: typeof form.values) => {
     await remove(current_password ? { current_password } : {});
-    notifyDone(t.accounts.accountDeleted);
+    notifyDone(accountsTexts.accountDeleted);
   };
   return (
-    <DialogForm form={form} action={t.accounts.deleteAccount} onSubmit={submit} onClose={onClose}>
-      <Text>{t.accounts.deleteText}</Text>
+    <DialogForm form={form} action={accountsTexts.deleteAccount} onSubmit={submit} onClose={onClose}>
+      <Text>{accountsTexts.deleteText}</Text>
       <PasswordField
-        label={t.accounts.currentPassword}
-        description={providers.length > 0 ? t.accounts.deletePasswordHint : undefined}
+        label={accountsTexts.currentPassword}
+        description={providers.length > 0 ? accountsTexts.deletePasswordHint : undefined}
         data-autofocus
         {...form.getInputProps("current_password")}
       />

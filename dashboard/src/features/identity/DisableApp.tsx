@@ -5,7 +5,7 @@ import { useForm } from "@mantine/form";
 import { useDisableApp } from "./twoFactorCalls";
 import { notifyDone } from "../../api/notify";
 import { atCodeField, proofOf } from "./proofs";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 import { twoFactor as texts } from "./twoFactorTexts";
 import { PasswordField } from "./AccountForm";
 import { DialogForm } from "../../ui/DialogForm";
@@ -32,7 +32,7 @@ export default function DisableApp({ isLast, onClose }: Props) {
       <Text>
         {texts.disableText} {isLast && texts.lastFactor}
       </Text>
-      <PasswordField label={t.accounts.currentPassword} data-autofocus {...form.getInputProps("current_password")} />
+      <PasswordField label={accountsTexts.currentPassword} data-autofocus {...form.getInputProps("current_password")} />
       <TextInput
         label={texts.proof}
         autoComplete="one-time-code"

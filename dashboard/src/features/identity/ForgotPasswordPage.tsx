@@ -4,24 +4,24 @@ import { useForgotPassword } from "./accountsCalls";
 import { AccountForm, AccountPage, EmailField } from "./AccountForm";
 import { IconMail } from "../../ui/icons";
 import { AnchorLink } from "../../ui/links";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 
 export function ForgotPasswordPage() {
   const form = useForm({ initialValues: { email: "" } });
   const { mutateAsync: request, data: sent } = useForgotPassword();
   return (
-    <AccountPage heading={t.accounts.forgotHeading}>
-      <Text c="dimmed">{t.accounts.forgotIntro}</Text>
-      <AccountForm form={form} action={t.accounts.sendLink} onSubmit={request}>
+    <AccountPage heading={accountsTexts.forgotHeading}>
+      <Text c="dimmed">{accountsTexts.forgotIntro}</Text>
+      <AccountForm form={form} action={accountsTexts.sendLink} onSubmit={request}>
         <EmailField {...form.getInputProps("email")} />
       </AccountForm>
       {sent && (
-        <Alert role="status" color="live" variant="light" icon={<IconMail />} title={t.accounts.linkSent} py="xs">
+        <Alert role="status" color="live" variant="light" icon={<IconMail />} title={accountsTexts.linkSent} py="xs">
           {sent.message}
         </Alert>
       )}
       <AnchorLink to="/sign-in" size="sm" ta="center">
-        {t.accounts.backToSignIn}
+        {accountsTexts.backToSignIn}
       </AnchorLink>
     </AccountPage>
   );

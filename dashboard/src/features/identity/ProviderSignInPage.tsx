@@ -9,7 +9,7 @@ import { AnchorLink } from "../../ui/links";
 import { Refusal } from "../../ui/Refusal";
 import { type Arrival, arrival } from "./providerAnswer";
 import { nextHref } from "../../ui/search";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 import { singleSignOn as texts } from "./singleSignOnTexts";
 
 const CANCELLED = "access_denied"; // OAuth's name for a refusal by the person or the provider
@@ -40,11 +40,11 @@ export function ProviderSignInPage() {
     );
   }
   return (
-    <AccountPage heading={t.accounts.signIn}>
+    <AccountPage heading={accountsTexts.signIn}>
       {refusal === null && <Loader mx="auto" aria-label={texts.signingIn} />}
       <Refusal text={refusal} />
       <AnchorLink to="/sign-in" search={next} size="sm" ta="center">
-        {t.accounts.backToSignIn}
+        {accountsTexts.backToSignIn}
       </AnchorLink>
     </AccountPage>
   );

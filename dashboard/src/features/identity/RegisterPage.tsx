@@ -7,7 +7,7 @@ import { EntryForm } from "./EntryForm";
 import { AnchorLink } from "../../ui/links";
 import { isRegistrationOpen } from "./registration";
 import { nextHref, safeNext } from "../../ui/search";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 
 const route = getRouteApi("/account/register");
 
@@ -17,10 +17,10 @@ export function RegisterPage() {
 
 function Closed() {
   return (
-    <AccountPage heading={t.accounts.closedHeading}>
-      <Text c="dimmed">{t.accounts.registrationClosed}</Text>
+    <AccountPage heading={accountsTexts.closedHeading}>
+      <Text c="dimmed">{accountsTexts.registrationClosed}</Text>
       <AnchorLink to="/sign-in" size="sm" ta="center">
-        {t.accounts.backToSignIn}
+        {accountsTexts.backToSignIn}
       </AnchorLink>
     </AccountPage>
   );
@@ -36,15 +36,15 @@ function NewAccount() {
     await navigate({ href: nextHref(next), replace: true });
   };
   return (
-    <AccountPage heading={t.accounts.registerHeading}>
-      <EntryForm form={form} action={t.accounts.register} returnTo={safeNext(next)} onSubmit={submit}>
+    <AccountPage heading={accountsTexts.registerHeading}>
+      <EntryForm form={form} action={accountsTexts.register} returnTo={safeNext(next)} onSubmit={submit}>
         <EmailField {...form.getInputProps("email")} />
         <NewPasswordField {...form.getInputProps("password")} />
       </EntryForm>
       <Text size="sm" ta="center">
-        {t.accounts.haveAccount}{" "}
+        {accountsTexts.haveAccount}{" "}
         <AnchorLink to="/sign-in" search={next ? { next } : {}} size="sm" underline="always">
-          {t.accounts.signIn}
+          {accountsTexts.signIn}
         </AnchorLink>
       </Text>
     </AccountPage>

@@ -7,19 +7,19 @@ import { AccountForm, AccountPage, NewPasswordField } from "./AccountForm";
 import { AnchorLink, ButtonLink } from "../../ui/links";
 import { linkToken, RESET_PATH } from "./linkToken";
 import { endSession } from "../../api/session";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 
 export function ResetPasswordPage() {
   const token = linkToken(RESET_PATH);
   return (
-    <AccountPage heading={t.accounts.resetHeading}>
+    <AccountPage heading={accountsTexts.resetHeading}>
       {token ? (
         <NewPassword token={token} />
       ) : (
         <>
-          <Text c="dimmed">{t.accounts.noToken}</Text>
+          <Text c="dimmed">{accountsTexts.noToken}</Text>
           <ButtonLink to="/forgot-password" variant="default">
-            {t.accounts.askAgain}
+            {accountsTexts.askAgain}
           </ButtonLink>
         </>
       )}
@@ -38,27 +38,27 @@ function NewPassword({ token }: { token: string }) {
     return (
       <>
         <Alert role="status" color="live" variant="light" py="xs">
-          {t.accounts.resetDone}
+          {accountsTexts.resetDone}
         </Alert>
         <ButtonLink to="/sign-in" fullWidth>
-          {t.accounts.signIn}
+          {accountsTexts.signIn}
         </ButtonLink>
       </>
     );
   }
   return (
     <>
-      <Text c="dimmed">{t.accounts.resetIntro}</Text>
-      <AccountForm form={form} action={t.accounts.reset} onSubmit={submit}>
-        <NewPasswordField label={t.accounts.newPassword} autoFocus {...form.getInputProps("newPassword")} />
+      <Text c="dimmed">{accountsTexts.resetIntro}</Text>
+      <AccountForm form={form} action={accountsTexts.reset} onSubmit={submit}>
+        <NewPasswordField label={accountsTexts.newPassword} autoFocus {...form.getInputProps("newPassword")} />
         <Checkbox
-          label={t.accounts.keepTokens}
-          description={t.accounts.keepTokensHint}
+          label={accountsTexts.keepTokens}
+          description={accountsTexts.keepTokensHint}
           {...form.getInputProps("keep_access_tokens", { type: "checkbox" })}
         />
       </AccountForm>
       <AnchorLink to="/forgot-password" size="sm" ta="center">
-        {t.accounts.askAgain}
+        {accountsTexts.askAgain}
       </AnchorLink>
     </>
   );

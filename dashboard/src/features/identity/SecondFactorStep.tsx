@@ -5,7 +5,7 @@ import { useForm } from "@mantine/form";
 import type { ComponentType, ReactNode } from "react";
 import { type Challenge, hasEnded, useCode, usePasskey } from "./secondFactorLoginCalls";
 import { hasPasskeys } from "./passkeys";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 import { secondFactor } from "./secondFactorTexts";
 import { AccountForm } from "./AccountForm";
 import { Refusal } from "../../ui/Refusal";
@@ -57,7 +57,7 @@ function CodeForm({ challenge, send }: PartProps) {
   const { mutateAsync: sendCode } = useCode(challenge);
   const [label, hint] = fieldTexts(challenge.methods);
   return (
-    <AccountForm form={form} action={t.accounts.signIn} onSubmit={(values) => send(() => sendCode(values))}>
+    <AccountForm form={form} action={accountsTexts.signIn} onSubmit={(values) => send(() => sendCode(values))}>
       <TextInput
         label={label}
         description={hint}

@@ -4,7 +4,7 @@ import { Alert, Button, Modal, Stack } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { leaveInterrupted, type Session, sessionEnding } from "../../api/session";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 import { signInAgain as texts } from "./signInAgainTexts";
 import { SignInSteps } from "./SignInSteps";
 
@@ -14,7 +14,7 @@ export default function SignInDialog({ session }: { session: Session }) {
     <Modal
       opened
       onClose={leaveInterrupted}
-      title={t.accounts.signIn}
+      title={accountsTexts.signIn}
       withCloseButton={false}
       closeOnEscape={false}
       closeOnClickOutside={false}
@@ -29,7 +29,7 @@ export default function SignInDialog({ session }: { session: Session }) {
         Frame={Frame}
         before={
           <Alert color="signal" variant="light" py="xs">
-            {sessionEnding() === "elsewhere" ? t.accounts.endedElsewhere : t.accounts.expired} {texts.kept}
+            {sessionEnding() === "elsewhere" ? accountsTexts.endedElsewhere : accountsTexts.expired} {texts.kept}
           </Alert>
         }
         after={

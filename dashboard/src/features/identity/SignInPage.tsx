@@ -4,7 +4,7 @@ import { SignInSteps } from "./SignInSteps";
 import { AnchorLink } from "../../ui/links";
 import { isRegistrationOpen } from "./registration";
 import { nextHref, safeNext } from "../../ui/search";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 
 const route = getRouteApi("/account/sign-in");
 
@@ -18,7 +18,7 @@ export function SignInPage() {
       before={
         (expired ?? elsewhere) && (
           <Alert color="signal" variant="light" py="xs">
-            {elsewhere ? t.accounts.endedElsewhere : t.accounts.expired}
+            {elsewhere ? accountsTexts.endedElsewhere : accountsTexts.expired}
           </Alert>
         )
       }
@@ -31,18 +31,18 @@ function Others({ next }: { next: string | undefined }) {
   return (
     <Stack gap="xs" align="center">
       <AnchorLink to="/forgot-password" size="sm">
-        {t.accounts.forgot}
+        {accountsTexts.forgot}
       </AnchorLink>
       {isRegistrationOpen() ? (
         <Text size="sm">
-          {t.accounts.noAccount}{" "}
+          {accountsTexts.noAccount}{" "}
           <AnchorLink to="/register" search={next ? { next } : {}} size="sm" underline="always">
-            {t.accounts.register}
+            {accountsTexts.register}
           </AnchorLink>
         </Text>
       ) : (
         <Text size="sm" c="dimmed" ta="center">
-          {t.accounts.registrationClosed}
+          {accountsTexts.registrationClosed}
         </Text>
       )}
     </Stack>

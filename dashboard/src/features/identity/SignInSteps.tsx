@@ -4,7 +4,7 @@ import { useForm } from "@mantine/form";
 import { type ComponentType, type ReactNode, useState } from "react";
 import { useSignIn } from "./accountsCalls";
 import { type Challenge, challengeOf } from "./secondFactorLoginCalls";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 import { Refusal } from "../../ui/Refusal";
 import { AccountPage, EmailField, PasswordField } from "./AccountForm";
 import { EntryForm } from "./EntryForm";
@@ -61,10 +61,10 @@ function PasswordStep({ email, refusal, provider, returnTo, onDone, onChallenge,
     await onDone();
   };
   return (
-    <Frame heading={t.accounts.signIn}>
+    <Frame heading={accountsTexts.signIn}>
       {before}
       <Refusal text={refusal} />
-      <EntryForm form={form} action={t.accounts.signIn} returnTo={returnTo} provider={provider} onSubmit={submit}>
+      <EntryForm form={form} action={accountsTexts.signIn} returnTo={returnTo} provider={provider} onSubmit={submit}>
         <EmailField {...form.getInputProps("email")} autoFocus={email === ""} />
         <PasswordField {...form.getInputProps("password")} {...(email !== "" && { "data-autofocus": true })} />
       </EntryForm>

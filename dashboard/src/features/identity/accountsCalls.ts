@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { forgetEnvironments } from "../../ui/lastEnvironment";
 import { notifyRefused } from "../../api/notify";
 import { currentSession, endSession, startSession } from "../../api/session";
-import { t } from "../../texts";
+import { accountsTexts } from "./accountsTexts";
 import { client } from "../../api/client";
 import { ask, Problem } from "../../api/problem";
 
@@ -74,7 +74,7 @@ export async function signOutHere(): Promise<boolean> {
     return true;
   } catch (error) {
     const hasEndedBefore = error instanceof Problem && error.status === 401;
-    if (!hasEndedBefore) notifyRefused(t.accounts.signOutFailed, error);
+    if (!hasEndedBefore) notifyRefused(accountsTexts.signOutFailed, error);
     return hasEndedBefore;
   } finally {
     forgetEnvironments();

@@ -1,4 +1,4 @@
-export const accounts = {
+export const accountsTexts = {
   signIn: "Sign in",
   register: "Create account",
   registerHeading: "Create your account",
@@ -7,7 +7,6 @@ export const accounts = {
   newPassword: "New password",
   currentPassword: "Current password",
   passwordHint: "At least 8 characters. Avoid common passwords: attackers try them first.",
-  heading: "Your account",
   changePassword: "Change password",
   changePasswordIntro: "All other devices will be signed out, and unused reset links will stop working.",
   passwordChanged: "Your password has been changed.",

@@ -8,7 +8,7 @@ import { proposeFlagKey } from "../../ui/proposeKey";
 import type { DialogProps } from "../../ui/useDialog";
 import { useDraft } from "../../ui/editing/useDraft";
 import { useEditor } from "../../ui/editing/useEditor";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { metrics as texts } from "./metricsTexts";
 import { DialogForm } from "../../ui/DialogForm";
 import { DescriptionField, NameAndKeyFields, NameField } from "../../ui/fields";
@@ -71,7 +71,7 @@ function NewMetricForm({ projectId, named, onClose }: FormProps) {
       ) : (
         <>
           <NameField placeholder={texts.namePlaceholder} {...form.getInputProps("name")} />
-          <TextInput label={t.key} readOnly className="mono" {...form.getInputProps("key")} />
+          <TextInput label={common.key} readOnly className="mono" {...form.getInputProps("key")} />
         </>
       )}
       <NativeSelect
@@ -108,7 +108,7 @@ function MetricForm({ projectId, metric, onClose }: FormProps & { readonly metri
     onDone: onClose,
   });
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
+    <DialogForm form={form} action={common.save} onSubmit={submit} onClose={onClose} editing={editing}>
       <NameField {...form.getInputProps("name")} />
       <Contents form={form} />
     </DialogForm>
@@ -124,7 +124,7 @@ function Contents({ form }: { form: UseFormReturnType<Draft> }) {
         {...form.getInputProps("better")}
       />
       <TextInput
-        label={`${texts.unit} (${t.optional})`}
+        label={`${texts.unit} (${common.optional})`}
         description={texts.unitHint}
         maxLength={UNIT_LENGTH}
         {...form.getInputProps("unit")}

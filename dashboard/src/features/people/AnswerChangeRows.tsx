@@ -7,7 +7,8 @@ import type { AnswerChange } from "./peopleCalls";
 import { inFull } from "../../ui/time";
 import { useGuard } from "../../ui/useGuard";
 import { useEnvironments } from "../../ui/useHere";
-import { t } from "../../texts";
+import { historyTexts } from "../history/historyTexts";
+import { common } from "../../ui/commonTexts";
 import { people as texts } from "./peopleTexts";
 import { AnchorLink } from "../../ui/links";
 import { CauseOf } from "./CauseOf";
@@ -59,5 +60,7 @@ function Change({ path, change: { flag_key: key, before, after } }: { path: Envi
 }
 
 function answerOf({ outcome: { enabled, variant } }: AnswerChange["after"]): string {
-  return [enabled ? t.on : t.off, variant != null && t.history.variant(variant)].filter(Boolean).join(", ");
+  return [enabled ? common.on : common.off, variant != null && historyTexts.variant(variant)]
+    .filter(Boolean)
+    .join(", ");
 }

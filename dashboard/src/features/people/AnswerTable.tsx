@@ -3,7 +3,8 @@
 import { Link } from "@tanstack/react-router";
 import type { Environment } from "../../api/client";
 import type { AnswerRow, Answers } from "./person";
-import { t } from "../../texts";
+import { historyTexts } from "../history/historyTexts";
+import { common } from "../../ui/commonTexts";
 import { people as texts } from "./peopleTexts";
 import { Answer } from "../../ui/Answer";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
@@ -48,11 +49,11 @@ function Cell({ projectId, environment, answer }: CellProps) {
       <Link
         to="/projects/$projectId/environments/$environmentId/flags/$flagId"
         params={{ projectId, environmentId: environment.id, flagId }}
-        aria-label={texts.answerOf(key, environment.name, enabled ? t.on : t.off)}
+        aria-label={texts.answerOf(key, environment.name, enabled ? common.on : common.off)}
       >
         <Answer on={enabled} />
       </Link>
-      {variant !== null && ` ${t.history.variant(variant)}`}
+      {variant !== null && ` ${historyTexts.variant(variant)}`}
       <small>{decided.rule_name ? `${reason}: ${decided.rule_name}` : reason}</small>
     </>
   );

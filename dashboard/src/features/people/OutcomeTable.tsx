@@ -1,7 +1,7 @@
 /** The recorded results of flags, with their reasons. */
 
 import type { Evaluation } from "../history/historyCalls";
-import { t } from "../../texts";
+import { historyTexts } from "../history/historyTexts";
 import { people as texts } from "./peopleTexts";
 import { Answer } from "../../ui/Answer";
 import { DataTable } from "../../ui/DataTable";
@@ -22,14 +22,14 @@ export function OutcomeTable({ outcomes, caption }: Props) {
       columns={[
         { head: texts.flag, cell: ([key]) => key, attributes: () => ({ className: "mono" }) },
         {
-          head: t.history.what,
+          head: historyTexts.what,
           cell: ([, { enabled }]) => <Answer on={enabled} />,
-          attributes: () => ({ "data-environment": t.history.what }),
+          attributes: () => ({ "data-environment": historyTexts.what }),
         },
         {
-          head: t.history.why,
+          head: historyTexts.why,
           cell: ([, outcome]) => outcomeInWords(outcome),
-          attributes: () => ({ "data-environment": t.history.why }),
+          attributes: () => ({ "data-environment": historyTexts.why }),
         },
       ]}
       rows={outcomes}

@@ -6,7 +6,7 @@ import type { EnvironmentPath } from "../../api/client";
 import { recordsQuery } from "./peopleCalls";
 import type { PersonSearch } from "./person";
 import { inFull } from "../../ui/time";
-import { t } from "../../texts";
+import { historyTexts } from "../history/historyTexts";
 import { people as texts } from "./peopleTexts";
 import { Attributes } from "../history/Attributes";
 import { Empty } from "../../ui/Empty";
@@ -39,7 +39,7 @@ export function RecordList({ path, person }: { path: EnvironmentPath; person: Pe
                 >
                   <time dateTime={each.evaluated_at}>{inFull(each.evaluated_at)}</time>
                 </AnchorLink>{" "}
-                · {t.history.counts(each.on ?? 0, each.off ?? 0)}
+                · {historyTexts.counts(each.on ?? 0, each.off ?? 0)}
               </span>
               <Attributes of={each.attributes} />
             </li>

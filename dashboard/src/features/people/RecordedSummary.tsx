@@ -5,7 +5,8 @@ import type { Environment, Project } from "../../api/client";
 import type { Evaluation } from "../history/historyCalls";
 import { localMinute } from "../audit/markers";
 import { inFull } from "../../ui/time";
-import { t } from "../../texts";
+import { historyTexts } from "../history/historyTexts";
+import { common } from "../../ui/commonTexts";
 import { people as texts } from "./peopleTexts";
 import { Attributes } from "../history/Attributes";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
@@ -32,14 +33,14 @@ export function RecordedSummary({ project, environment, evaluation, flagKey }: P
       {outcome && (
         <div className={classes.said}>
           <Text fw={570}>
-            <Given text={texts.was(flagKey, (outcome.enabled ? t.on : t.off).toLowerCase(), who)} />
+            <Given text={texts.was(flagKey, (outcome.enabled ? common.on : common.off).toLowerCase(), who)} />
           </Text>
           <Text size="sm">{outcomeInWords(outcome)}</Text>
         </div>
       )}
       <Facts
         facts={[
-          [texts.user, <Given key="user" text={[id, email].filter(Boolean).join(", ") || t.history.anonymous} />],
+          [texts.user, <Given key="user" text={[id, email].filter(Boolean).join(", ") || historyTexts.anonymous} />],
           [texts.environment, <EnvironmentBadge key="environment" environment={environment} />],
           [
             texts.at,
@@ -78,6 +79,6 @@ type Outcome = Evaluation["flags"][string];
 
 /** The reason with what else was recorded. */
 export function outcomeInWords({ reason, variant, bucket }: Outcome): string {
-  const more = [variant != null && t.history.variant(variant), bucket != null && texts.bucket(bucket)];
+  const more = [variant != null && historyTexts.variant(variant), bucket != null && texts.bucket(bucket)];
   return [reason, ...more].filter(Boolean).join(", ");
 }

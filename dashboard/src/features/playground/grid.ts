@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../api/client";
 import type { components } from "../../api/schema";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { playground as texts } from "./playgroundTexts";
 import { writeCsv } from "./csv";
 import { nameOf, type PastedUser } from "./playgroundUsers";
@@ -125,7 +125,7 @@ function differ(one: Answer | null, other: Answer | null): boolean {
 }
 
 export function stateOf(answer: Answer | null): string {
-  return answer === null ? texts.noFlag : answer.enabled ? t.on : t.off;
+  return answer === null ? texts.noFlag : answer.enabled ? common.on : common.off;
 }
 
 /** The reason, with the name of the rule that decided. */

@@ -1,7 +1,7 @@
-import { shell } from "../../ui/commonTexts";
+import { shellTexts } from "../../ui/shellTexts";
 
 export const playground = {
-  heading: shell.playground,
+  heading: shellTexts.playground,
   intro: "See what many users would get now, and why. Nothing is recorded.",
   users: "Users",
   usersHint:

@@ -10,7 +10,7 @@ import { type Step, useEnvironmentOrder } from "./useEnvironmentOrder";
 import { useGuard } from "../../ui/useGuard";
 import { useEnvironments } from "../../ui/useHere";
 import { kept } from "./kept";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { deletion as deletionTexts } from "../../ui/deletionTexts";
 import { settings as texts } from "./projectsTexts";
 import { DeleteDialog } from "../../ui/ConfirmDialog";
@@ -120,10 +120,10 @@ function EnvironmentRow({ projectId, environment, order, steps, onDeleted }: Row
             <span key={step} className={classes.noStep} />
           ),
         )}
-        <IconButton {...guard} hint={t.edit} label={texts.editOf(environment.name)} onClick={editing.open}>
+        <IconButton {...guard} hint={common.edit} label={texts.editOf(environment.name)} onClick={editing.open}>
           <IconPencil size={16} />
         </IconButton>
-        <IconButton {...guard} hint={t.delete} label={texts.deleteOf(environment.name)} onClick={deletion.open}>
+        <IconButton {...guard} hint={common.delete} label={texts.deleteOf(environment.name)} onClick={deletion.open}>
           <IconTrash size={16} />
         </IconButton>
       </Group>
@@ -167,7 +167,7 @@ function EditEnvironment({ projectId, environment, onClose }: EditProps) {
     onDone: onClose,
   });
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
+    <DialogForm form={form} action={common.save} onSubmit={submit} onClose={onClose} editing={editing}>
       <NameField {...form.getInputProps("name")} />
       <Checkbox
         label={texts.critical}

@@ -16,7 +16,8 @@ import { LoadFailed } from "../../ui/ProblemPage";
 import { Refusal } from "../../ui/Refusal";
 import { INVITATION_PATH, linkToken } from "../identity/linkToken";
 import { currentSession, onSessionChange } from "../../api/session";
-import { t } from "../../texts";
+import { problemsTexts } from "../../api/problemsTexts";
+import { accountsTexts } from "../identity/accountsTexts";
 import { invitation } from "./invitationTexts";
 
 export function InvitationPage() {
@@ -29,7 +30,7 @@ function Unusable({ text }: { text: string }) {
     <AccountPage heading={invitation.heading}>
       <Text c="dimmed">{text}</Text>
       <ButtonLink to="/" variant="default">
-        {t.problems.home}
+        {problemsTexts.home}
       </ButtonLink>
     </AccountPage>
   );
@@ -94,7 +95,7 @@ function Accept({ token, email, opened }: Props & { email: string }) {
         {invitation.otherAccount}
       </Button>
       <AnchorLink to="/" size="sm" ta="center">
-        {t.problems.home}
+        {problemsTexts.home}
       </AnchorLink>
     </>
   );
@@ -125,9 +126,9 @@ function Join({ token, opened }: Props) {
         <Refusal text={isRefused ? invitation.invalidFor(form.values.email) : null} />
       </EntryForm>
       <Text size="sm" ta="center">
-        {t.accounts.haveAccount}{" "}
+        {accountsTexts.haveAccount}{" "}
         <AnchorLink to="/sign-in" search={{ next: INVITATION_PATH }} size="sm" underline="always">
-          {t.accounts.signIn}
+          {accountsTexts.signIn}
         </AnchorLink>
       </Text>
     </>

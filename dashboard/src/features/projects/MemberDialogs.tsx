@@ -9,7 +9,8 @@ import { notifyDone } from "../../api/notify";
 import { type RolesDraft, rolesDraftOf, rolesOf } from "../../ui/roles";
 import { useEditor } from "../../ui/editing/useEditor";
 import type { DialogProps } from "../../ui/useDialog";
-import { t } from "../../texts";
+import { accountsTexts } from "../identity/accountsTexts";
+import { common } from "../../ui/commonTexts";
 import { members as memberTexts } from "./membersTexts";
 import { DialogForm } from "../../ui/DialogForm";
 import { RoleFields } from "./RoleFields";
@@ -40,7 +41,7 @@ function InviteForm({ projectId, environments, mayMakeOwners, onClose }: Shared)
   return (
     <DialogForm form={form} action={memberTexts.inviteDo} onSubmit={submit} onClose={onClose}>
       <TextInput
-        label={t.accounts.email}
+        label={accountsTexts.email}
         description={memberTexts.inviteHint}
         type="email"
         autoComplete="off"
@@ -74,8 +75,8 @@ function MemberForm({ member, projectId, environments, mayMakeOwners, onClose }:
     onDone: onClose,
   });
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
-      <TextInput label={t.accounts.email} value={member.email} readOnly variant="filled" />
+    <DialogForm form={form} action={common.save} onSubmit={submit} onClose={onClose} editing={editing}>
+      <TextInput label={accountsTexts.email} value={member.email} readOnly variant="filled" />
       <RoleFields form={form} environments={environments} mayMakeOwners={mayMakeOwners} />
     </DialogForm>
   );

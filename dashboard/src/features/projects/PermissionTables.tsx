@@ -5,7 +5,7 @@ import type { Environment } from "../../api/client";
 import type { OwnPermissions as Own, Permission } from "../../api/members";
 import { ALL_PERMISSIONS } from "./permissions";
 import { ROLES } from "../../ui/roles";
-import { t } from "../../texts";
+import { rolesTexts } from "../../ui/rolesTexts";
 import { permissions } from "./permissionsTexts";
 import { members as memberTexts } from "./membersTexts";
 import { DataTable, ScrollRegion } from "../../ui/DataTable";
@@ -23,7 +23,7 @@ export function OwnPermissions({ own, environments }: { own: Own; environments: 
 
 /** The permissions of each role. */
 export function RolePermissions({ own }: { own: Own }) {
-  const columns = ROLES.map((key) => ({ key, name: t.roles.roles[key], allowed: own.roles[key] ?? [] }));
+  const columns = ROLES.map((key) => ({ key, name: rolesTexts.roles[key], allowed: own.roles[key] ?? [] }));
   return <PermissionTable label={memberTexts.matrix} columns={columns} />;
 }
 

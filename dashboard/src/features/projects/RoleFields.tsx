@@ -4,7 +4,7 @@ import { NativeSelect, Text } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import type { Environment } from "../../api/client";
 import { ENVIRONMENT_ROLES, ROLES, type RolesDraft } from "../../ui/roles";
-import { t } from "../../texts";
+import { rolesTexts } from "../../ui/rolesTexts";
 import { members as memberTexts } from "./membersTexts";
 
 interface Props<Draft extends RolesDraft> {
@@ -23,7 +23,7 @@ export function RoleFields<Draft extends RolesDraft>({ form, environments, mayMa
         description={memberTexts.roleHints[role]}
         data={ROLES.map((value) => ({
           value,
-          label: t.roles.roles[value],
+          label: rolesTexts.roles[value],
           disabled: value === "owner" && !mayMakeOwners,
         }))}
         {...form.getInputProps("role")}
@@ -39,7 +39,7 @@ export function RoleFields<Draft extends RolesDraft>({ form, environments, mayMa
             label={memberTexts.roleInEnvironment(name)}
             data={[
               { value: "", label: memberTexts.asInProject },
-              ...ENVIRONMENT_ROLES.map((value) => ({ value, label: t.roles.roles[value] })),
+              ...ENVIRONMENT_ROLES.map((value) => ({ value, label: rolesTexts.roles[value] })),
             ]}
             {...form.getInputProps(`environments.${key}`)}
           />

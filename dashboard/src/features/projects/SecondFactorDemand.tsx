@@ -8,7 +8,7 @@ import { twoFactorQuery } from "../identity/twoFactorCalls";
 import { notifyDone, notifyRefused } from "../../api/notify";
 import { useDialog } from "../../ui/useDialog";
 import { useGuard } from "../../ui/useGuard";
-import { t } from "../../texts";
+import { enrolmentTexts } from "../../ui/enrolmentTexts";
 import { demand as texts } from "./demandTexts";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
 import { AnchorLink } from "../../ui/links";
@@ -53,7 +53,7 @@ function DemandSwitch({ projectId, isDemanded }: { projectId: string; isDemanded
       </Text>
       {lacksFactor && forbidden === null && (
         <AnchorLink to="/account" search={{ next: `/projects/${projectId}/settings` }} size="sm">
-          {t.enrolment.setUp}
+          {enrolmentTexts.setUp}
         </AnchorLink>
       )}
       <ConfirmDialog

@@ -22,7 +22,7 @@ import { useDialog } from "../../ui/useDialog";
 import { useEditor } from "../../ui/editing/useEditor";
 import { useGuard } from "../../ui/useGuard";
 import { useProject } from "../../ui/useHere";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { deletion as deletionTexts } from "../../ui/deletionTexts";
 import { settings } from "./projectsTexts";
 import { demand as texts } from "./demandTexts";
@@ -95,7 +95,7 @@ function General({ project }: { project: Project }) {
     onDone: () => notifyDone(settings.saved),
   });
   return (
-    <DialogForm form={form} action={t.save} needs="project:write" onSubmit={submit} editing={editing}>
+    <DialogForm form={form} action={common.save} needs="project:write" onSubmit={submit} editing={editing}>
       <NameField readOnly={readOnly} {...form.getInputProps("name")} />
       <DescriptionField readOnly={readOnly} {...form.getInputProps("description")} />
       <KeptDaysField

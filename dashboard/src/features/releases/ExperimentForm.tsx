@@ -20,7 +20,7 @@ import { Problem } from "../../api/problem";
 import { useCreateRelease } from "./releasesCalls";
 import type { FlagPlace } from "../../api/flagPlace";
 import { notifyDone } from "../../api/notify";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { releases } from "./releasesTexts";
 import { experiments as texts } from "./experimentsTexts";
 import { variants as variantTexts } from "../flags/variants/variantsTexts";
@@ -146,7 +146,7 @@ export default function ExperimentForm({ path, flag, onClose }: Props) {
         description={releases.serverKeysHint}
         {...form.getInputProps("serverKeysOnly", { type: "checkbox" })}
       />
-      <TextInput label={`${texts.name} (${t.optional})`} maxLength={255} {...form.getInputProps("name")} />
+      <TextInput label={`${texts.name} (${common.optional})`} maxLength={255} {...form.getInputProps("name")} />
     </DialogForm>
   );
 }

@@ -7,7 +7,7 @@ import type { FlagPlace } from "../../api/flagPlace";
 import { notifyDone, notifyRefused } from "../../api/notify";
 import { nameOf } from "./releases";
 import { useDialog } from "../../ui/useDialog";
-import { t } from "../../texts";
+import { flagsTexts } from "../flags/flagsTexts";
 import { releases as texts } from "./releasesTexts";
 import { GuardedButton } from "../../ui/GuardedButton";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
@@ -19,7 +19,7 @@ type Props = Pick<FlagPlace, "path" | "flag"> & { readonly release: Release };
 export function ReleaseButtons({ path, flag, release }: Props) {
   const cancelling = useDialog();
   const { mutate: turn } = useSwitchFlag(path, ({ enabled }, error) =>
-    notifyRefused(t.flags.notSwitched(flag.name, enabled), error),
+    notifyRefused(flagsTexts.notSwitched(flag.name, enabled), error),
   );
   const { mutateAsync, isPending } = useActOnRelease(path, release.id);
   const act = (wanted: ReleaseAct) => {

@@ -10,7 +10,7 @@ import { ruleInWords } from "../../ui/conditions/audience";
 import { notifyDone } from "../../api/notify";
 import { comesTwice, nextHour, readMoment, type ScheduleDraft, scheduleOf, zoneAt } from "./schedules";
 import { inUtc } from "../../ui/time";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { releases as texts } from "./releasesTexts";
 import { DialogForm } from "../../ui/DialogForm";
 
@@ -82,7 +82,7 @@ export default function ScheduleForm({ path, enabled, rules, onClose }: Props) {
         {at === "missing" && <Text size="sm">{texts.noMoment.missing}</Text>}
         {at instanceof Date && comesTwice(at) && <Text size="sm">{texts.twice}</Text>}
       </Stack>
-      <TextInput label={`${texts.scheduleName} (${t.optional})`} maxLength={255} {...form.getInputProps("name")} />
+      <TextInput label={`${texts.scheduleName} (${common.optional})`} maxLength={255} {...form.getInputProps("name")} />
       <NativeSelect
         label={texts.whenLate}
         data={[

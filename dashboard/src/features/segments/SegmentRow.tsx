@@ -9,7 +9,7 @@ import { lineOf } from "../../api/problem";
 import { clauseParts } from "../../ui/conditions/conditions";
 import { useDialog } from "../../ui/useDialog";
 import { useEnvironments } from "../../ui/useHere";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { deletion as deletionTexts } from "../../ui/deletionTexts";
 import { segments as texts } from "../flags/targeting/segmentsTexts";
 import { AnchorLink } from "../../ui/links";
@@ -68,7 +68,7 @@ function Uses({ projectId, segment }: Pick<Props, "projectId" | "segment">) {
       </summary>
       <div role="status">
         {error && <Text size="sm">{lineOf(error)}</Text>}
-        {!uses && !error && opened && <Text size="sm">{t.loading}</Text>}
+        {!uses && !error && opened && <Text size="sm">{common.loading}</Text>}
         {uses?.length === 0 && <Text size="sm">{texts.unused}</Text>}
       </div>
       {uses && uses.length > 0 && (

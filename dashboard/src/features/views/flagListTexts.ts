@@ -1,4 +1,4 @@
-/** Texts of the flag list, which load with it. Those in flags.ts are part of the catalogue. */
+/** Texts of the list of flags, with its views and favourites. */
 export const flagList = {
   favourite: (name: string) => `Favourite: ${name}`,
   notFavourite: (name: string) => `The favourites could not be changed: ${name}`,

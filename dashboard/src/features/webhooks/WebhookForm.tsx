@@ -6,7 +6,7 @@ import { lazy } from "react";
 import type { Environment } from "../../api/client";
 import type { Place } from "./webhooksCalls";
 import { eventsOf, filterOf, type WebhookDraft } from "./webhookDrafts";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { webhooks as texts } from "./webhooksTexts";
 import { DialogForm } from "../../ui/DialogForm";
 import { IconBroadcast } from "../../ui/icons";
@@ -54,19 +54,23 @@ export function WebhookForm({ place, initial, environments, action, onSubmit, on
       />
       {place !== null && (
         <MultiSelect
-          label={`${texts.environments} (${t.optional})`}
+          label={`${texts.environments} (${common.optional})`}
           description={texts.environmentsHint}
           data={environments.map(({ key, name }) => ({ value: key, label: name }))}
           {...form.getInputProps("environments")}
         />
       )}
       <TagsInput
-        label={`${texts.tags} (${t.optional})`}
+        label={`${texts.tags} (${common.optional})`}
         description={texts.tagsHint}
         maxTags={50}
         {...form.getInputProps("tags")}
       />
-      <TextInput label={`${t.description} (${t.optional})`} maxLength={10_000} {...form.getInputProps("description")} />
+      <TextInput
+        label={`${common.description} (${common.optional})`}
+        maxLength={10_000}
+        {...form.getInputProps("description")}
+      />
       <Unfold label={texts.preview} icon={<IconBroadcast size={15} />}>
         <Preview place={place} filter={filterOf(form.values)} />
       </Unfold>

@@ -14,7 +14,7 @@ import {
 import { notifyDone, notifyRefused } from "../../api/notify";
 import { useDialog } from "../../ui/useDialog";
 import { draftOf, hostOf, webhookOf } from "./webhookDrafts";
-import { t } from "../../texts";
+import { common } from "../../ui/commonTexts";
 import { webhooks as texts } from "./webhooksTexts";
 import classes from "../../ui/ListRows.module.css";
 import { ConfirmDialog, DeleteDialog } from "../../ui/ConfirmDialog";
@@ -111,7 +111,7 @@ export function WebhookRow({ place, environments, webhook, onDeleted, onRotated 
           place={place}
           initial={draftOf(webhook)}
           environments={environments}
-          action={t.save}
+          action={common.save}
           onClose={edit.props.onClose}
           onSubmit={async (draft) => {
             const { enabled: _, ...fields } = webhookOf(draft);

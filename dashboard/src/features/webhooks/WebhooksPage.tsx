@@ -9,7 +9,7 @@ import { Unfold } from "../../ui/Unfold";
 import { WebhookList } from "./WebhookList";
 import { reasonAgainst } from "../../ui/roles";
 import { useEnvironments, useProject } from "../../ui/useHere";
-import { t } from "../../texts";
+import { problemsTexts } from "../../api/problemsTexts";
 import { webhooks as texts } from "./webhooksTexts";
 
 const ProjectChanges = lazy(() => import("../audit/ProjectChanges"));
@@ -22,7 +22,7 @@ export function WebhooksPage() {
   const isShown = own !== undefined && !reason;
   return (
     <WebhookList place={project.id} intro={texts.intro} environments={environments} isShown={isShown}>
-      {reason && <Locked title={t.problems.forbidden}>{reason}</Locked>}
+      {reason && <Locked title={problemsTexts.forbidden}>{reason}</Locked>}
       {isShown && (
         <Unfold label={texts.changes} icon={<IconHistory size={15} />}>
           <ProjectChanges projectId={project.id} resource="webhook" />

@@ -1,8 +1,10 @@
 /** Describes a change in words and by field. */
 
+import { ruleTexts } from "../conditions/ruleTexts";
 import type { Change } from "../../api/changes";
 import type { Condition, Prerequisite, Variant } from "../../api/client";
-import { t } from "../../texts";
+import { common } from "../commonTexts";
+import { conditionsTexts } from "../conditions/conditionsTexts";
 import { changes as changeTexts } from "./changesTexts";
 import { DEFAULT_STICKINESS, prerequisiteInWords } from "../conditions/audience";
 import { changedValues, type ValueChange } from "./changedValues";
@@ -100,7 +102,7 @@ export function valueInWords(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "string") return wordOf(field, value);
   if (YES_OR_NO.has(field)) return value === true ? changeTexts.kept.yes : changeTexts.kept.no;
-  if (typeof value === "boolean") return value ? t.on : t.off;
+  if (typeof value === "boolean") return value ? common.on : common.off;
   if (typeof value === "number") return numberInWords(field, value);
   if (Array.isArray(value)) return value.length > 0 ? listed(field, value) : null;
   return Object.keys(value).length > 0 ? writeJson(value) : null;
@@ -113,7 +115,7 @@ function numberInWords(field: string, value: number): string {
 
 function wordOf(field: string, value: string): string {
   if (field === "fallthrough") return changeTexts.fallthroughs[value] ?? value;
-  if (field === "rule_type") return t.rules.types[value as keyof typeof t.rules.types];
+  if (field === "rule_type") return ruleTexts.types[value as keyof typeof ruleTexts.types];
   return value;
 }
 
@@ -131,7 +133,7 @@ function listed(field: string, values: readonly unknown[]): string {
         .map(({ key, weight, value }) => `${key} (${weight}): ${writeJson(value)}`)
         .join(", ");
     case "prerequisites":
-      return (values as Prerequisite[]).map(prerequisiteInWords).join(t.conditions.and);
+      return (values as Prerequisite[]).map(prerequisiteInWords).join(conditionsTexts.and);
     case "steps":
       return (values as RecordedStep[]).map(stepInWords).join(", ");
     case "guards":

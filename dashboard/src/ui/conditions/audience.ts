@@ -1,7 +1,9 @@
 /** Describes for which users a flag is on. Only the server evaluates flags. */
 
+import { audienceTexts } from "./audienceTexts";
 import type { Flag, Prerequisite, Rule } from "../../api/client";
-import { t } from "../../texts";
+import { common } from "../commonTexts";
+import { conditionsTexts } from "./conditionsTexts";
 import { inWords, ruleParts } from "./conditions";
 
 export const AUDIENCES = ["any", "everyone", "rollout", "rules", "only"] as const;
@@ -30,40 +32,43 @@ type Counted = Pick<RulesInForce, "count">;
 /** In a list's row: "2 rules, then 25%". At 0 there is no rollout and the flag is on for everyone. */
 export function audienceInShort(flag: Brief, rules: Counted): string {
   const audience = withoutPrerequisites(flag, rules);
-  return flag.prerequisites.length > 0 ? t.flags.withPrerequisites(audience, flag.prerequisites.length) : audience;
+  return flag.prerequisites.length > 0
+    ? audienceTexts.withPrerequisites(audience, flag.prerequisites.length)
+    : audience;
 }
 
 function withoutPrerequisites(flag: Brief, { count }: Counted): string {
   const percentage = flag.rollout_percentage;
-  if (flag.fallthrough === "off") return count > 0 ? t.flags.rulesOnly(count) : t.flags.nobody;
-  if (count > 0) return t.flags.rulesThen(count, percentage);
-  return percentage === 0 ? t.flags.everyone : t.flags.share(percentage);
+  if (flag.fallthrough === "off") return count > 0 ? audienceTexts.rulesOnly(count) : audienceTexts.nobody;
+  if (count > 0) return audienceTexts.rulesThen(count, percentage);
+  return percentage === 0 ? audienceTexts.everyone : audienceTexts.share(percentage);
 }
 
 /** As a sentence, below the large switch. */
 export function audienceInFull(flag: Targeted, rules: RulesInForce): string {
-  if (!flag.enabled) return t.flag.offText;
+  if (!flag.enabled) return audienceTexts.offText;
   const sentence = sentenceOf(flag, rules);
-  const needed = flag.prerequisites.map(prerequisiteInWords).join(t.conditions.and);
-  return needed ? `${sentence} ${t.flag.needs(needed)}` : sentence;
+  const needed = flag.prerequisites.map(prerequisiteInWords).join(conditionsTexts.and);
+  return needed ? `${sentence} ${audienceTexts.needs(needed)}` : sentence;
 }
 
 /** A prerequisite in words: "new-payment is on with blue or green". */
 export function prerequisiteInWords({ flag_key: key, enabled = true, variants = [] }: Prerequisite): string {
-  if (variants.length > 0) return t.flag.prerequisite.variants(key, variants.join(t.or));
-  return enabled ? t.flag.prerequisite.on(key) : t.flag.prerequisite.off(key);
+  if (variants.length > 0) return audienceTexts.prerequisite.variants(key, variants.join(common.or));
+  return enabled ? audienceTexts.prerequisite.on(key) : audienceTexts.prerequisite.off(key);
 }
 
 function sentenceOf(flag: Targeted, { count, areShares }: RulesInForce): string {
   if (flag.fallthrough === "off") {
-    if (count === 0) return t.flag.onNobody;
-    return areShares ? t.flag.onSharesOnly : t.flag.onRulesOnly;
+    if (count === 0) return audienceTexts.onNobody;
+    return areShares ? audienceTexts.onSharesOnly : audienceTexts.onRulesOnly;
   }
   const percentage = flag.rollout_percentage;
-  if (percentage === 0) return count > 0 ? t.flag.onRulesAndEveryone : t.flag.onEveryone;
-  if (count > 0) return areShares ? t.flag.onSharesAndRollout(percentage) : t.flag.onRulesAndRollout(percentage);
-  if (flag.stickiness === DEFAULT_STICKINESS) return t.flag.onRollout(percentage);
-  return t.flag.onRolloutBy(percentage, flag.stickiness);
+  if (percentage === 0) return count > 0 ? audienceTexts.onRulesAndEveryone : audienceTexts.onEveryone;
+  if (count > 0)
+    return areShares ? audienceTexts.onSharesAndRollout(percentage) : audienceTexts.onRulesAndRollout(percentage);
+  if (flag.stickiness === DEFAULT_STICKINESS) return audienceTexts.onRollout(percentage);
+  return audienceTexts.onRolloutBy(percentage, flag.stickiness);
 }
 
 export function isAudience(flag: Targeted, { count }: RulesInForce, wanted: Audience): boolean {

@@ -1,7 +1,8 @@
 /** Describes conditions in words, and converts them for the form in which they are edited. */
 
+import { ruleTexts } from "./ruleTexts";
 import type { Condition, Operator, Rule } from "../../api/client";
-import { t } from "../../texts";
+import { conditionsTexts } from "./conditionsTexts";
 
 /** A piece of a sentence: words, one value, or more values than a sentence can hold, of which maybe only some are known. */
 export type Part =
@@ -15,7 +16,7 @@ function isBuiltIn(attribute: string): attribute is (typeof BUILT_IN)[number] {
   return (BUILT_IN as readonly string[]).includes(attribute);
 }
 
-type Kind = keyof typeof t.conditions.kinds;
+type Kind = keyof typeof conditionsTexts.kinds;
 
 /** What each operator compares, and whether with a list of values. */
 const OPERATORS: Readonly<Record<Operator, { readonly kind: Kind; readonly takesList: boolean }>> = {
@@ -41,7 +42,7 @@ const OPERATORS: Readonly<Record<Operator, { readonly kind: Kind; readonly takes
 };
 
 /** The operators by what they compare, in the order in which they are offered. */
-export const OPERATORS_BY_KIND = (Object.keys(t.conditions.kinds) as Kind[]).map((kind) => ({
+export const OPERATORS_BY_KIND = (Object.keys(conditionsTexts.kinds) as Kind[]).map((kind) => ({
   kind,
   operators: (Object.keys(OPERATORS) as Operator[]).filter((operator) => kindOf(operator) === kind),
 }));
@@ -66,20 +67,20 @@ export function conditionParts(condition: Condition & { readonly values_total?: 
     case_insensitive: ignoresCase,
     negate = false,
   } = condition;
-  const words = t.conditions.comparison[operator][negate ? "not" : "is"];
+  const words = conditionsTexts.comparison[operator][negate ? "not" : "is"];
   const comparison = values.length === 1 ? words.one : words.many;
   return [
     ...attributeParts(attribute),
     { words: ` ${comparison} ` },
     ...valueParts(values, total),
-    ...(ignoresCase ? [{ words: t.conditions.ignoringCase }] : []),
+    ...(ignoresCase ? [{ words: conditionsTexts.ignoringCase }] : []),
   ];
 }
 
 /** Conditions as one clause: "plan is pro and country is one of PT, ES". */
 export function clauseParts(conditions: readonly Condition[]): Part[] {
   return conditions.flatMap((each, index) => [
-    ...(index > 0 ? [{ words: t.conditions.and }] : []),
+    ...(index > 0 ? [{ words: conditionsTexts.and }] : []),
     ...conditionParts(each),
   ]);
 }
@@ -89,25 +90,25 @@ type Targeting = Pick<Rule, "rule_type" | "rule_value" | "conditions">;
 /** Whom a rule matches: "If the email is ada@acme.com and plan is pro". */
 export function ruleParts({ rule_type: type, rule_value: value, conditions }: Targeting): Part[] {
   if (type !== "attributes") {
-    const more = conditions.length > 0 ? [{ words: t.conditions.and }, ...clauseParts(conditions)] : [];
-    return [{ words: `${t.rules.sentence[type]} ` }, { value: value ?? "" }, ...more];
+    const more = conditions.length > 0 ? [{ words: conditionsTexts.and }, ...clauseParts(conditions)] : [];
+    return [{ words: `${ruleTexts.sentence[type]} ` }, { value: value ?? "" }, ...more];
   }
-  if (conditions.length === 0) return [{ words: t.rules.forEveryone }];
-  return [{ words: t.rules.sentence.attributes }, ...clauseParts(conditions)];
+  if (conditions.length === 0) return [{ words: ruleTexts.forEveryone }];
+  return [{ words: ruleTexts.sentence.attributes }, ...clauseParts(conditions)];
 }
 
 export function inWords(parts: readonly Part[]): string {
   return parts
     .map((part) => {
       if ("words" in part) return part.words;
-      return "value" in part ? part.value : t.conditions.values(part.total);
+      return "value" in part ? part.value : conditionsTexts.values(part.total);
     })
     .join("");
 }
 
 function attributeParts(attribute: string): Part[] {
   if (!isBuiltIn(attribute)) return [{ value: attribute }];
-  return [{ words: t.conditions.attributes[attribute] }];
+  return [{ words: conditionsTexts.attributes[attribute] }];
 }
 
 function valueParts(values: readonly string[], total: number): Part[] {

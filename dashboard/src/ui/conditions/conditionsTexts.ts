@@ -5,7 +5,7 @@ const list = (one: string, many: string, notOne: string, none: string) => ({
   not: { one: notOne, many: none },
 });
 
-export const conditions = {
+export const conditionsTexts = {
   heading: "Conditions",
   intro: "All of them must be met.",
   introOne: "Compare attributes of the user. If there are several conditions, all of them must be met.",

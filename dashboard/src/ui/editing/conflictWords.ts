@@ -2,7 +2,7 @@
 
 import type { Condition, Prerequisite } from "../../api/client";
 import { changed as texts } from "./changedTexts";
-import { t } from "../../texts";
+import { rolesTexts } from "../rolesTexts";
 import { prerequisiteInWords } from "../conditions/audience";
 import { valueInWords } from "../changes/changes";
 import { clauseParts, inWords } from "../conditions/conditions";
@@ -27,7 +27,7 @@ export function sideInWords({ field, part }: Conflict, value: unknown): string {
     case "prerequisites":
       return prerequisiteInWords(value as Prerequisite);
     case "environments":
-      return t.roles.roles[value as keyof typeof t.roles.roles];
+      return rolesTexts.roles[value as keyof typeof rolesTexts.roles];
     default:
       return part === WEIGHTS ? weightsInWords(value as Record<string, number>) : writeJson(value);
   }

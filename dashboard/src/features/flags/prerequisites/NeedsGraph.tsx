@@ -7,7 +7,9 @@ import type { EnvironmentPath, Flag } from "../../../api/client";
 import { prerequisiteInWords } from "../../../ui/conditions/audience";
 import { needsOf } from "./needs";
 import { layOut, type Line, NODE } from "./needsLayout";
-import { t } from "../../../texts";
+import { prerequisitesTexts } from "./prerequisitesTexts";
+import { common } from "../../../ui/commonTexts";
+import { conditionsTexts } from "../../../ui/conditions/conditionsTexts";
 import classes from "./NeedsGraph.module.css";
 
 interface Props {
@@ -26,7 +28,7 @@ export function NeedsGraph({ path, flags, current }: Props) {
   return (
     <figure className={classes.figure}>
       {/* Focusable, because scrollable content must be scrollable by keyboard. */}
-      <section ref={scroll} className={classes.scroll} tabIndex={0} aria-label={t.prerequisites.graph}>
+      <section ref={scroll} className={classes.scroll} tabIndex={0} aria-label={prerequisitesTexts.graph}>
         <div className={classes.graph} style={{ width, height }}>
           <Lines lines={lines} width={width} height={height} />
           <ul className={classes.nodes}>
@@ -42,7 +44,7 @@ export function NeedsGraph({ path, flags, current }: Props) {
         </div>
       </section>
       <figcaption className={classes.caption}>
-        {t.prerequisites.legend} {left > 0 && t.prerequisites.more(left)}
+        {prerequisitesTexts.legend} {left > 0 && prerequisitesTexts.more(left)}
       </figcaption>
     </figure>
   );
@@ -69,7 +71,7 @@ function Node({ path, flag, flagKey, isCurrent }: NodeProps) {
     <>
       {flag && <span className={classes.state} data-on={flag.enabled || undefined} aria-hidden />}
       <span className={classes.key}>{flagKey}</span>
-      {flag && <VisuallyHidden>({flag.enabled ? t.on : t.off})</VisuallyHidden>}
+      {flag && <VisuallyHidden>({flag.enabled ? common.on : common.off})</VisuallyHidden>}
     </>
   );
   if (isCurrent || !flag) {
@@ -120,9 +122,9 @@ function Lines({ lines, width, height }: { lines: readonly Line[]; width: number
 
 function labelOf({ enabled = true, variants = [] }: Flag["prerequisites"][number]): string {
   if (variants.length > 0) return variants.join(", ");
-  return enabled ? t.prerequisites.edge.on : t.prerequisites.edge.off;
+  return enabled ? prerequisitesTexts.edge.on : prerequisitesTexts.edge.off;
 }
 
 function wordsOf(needed: Flag["prerequisites"]): string {
-  return needed.length === 0 ? "" : t.prerequisites.needs(needed.map(prerequisiteInWords).join(t.conditions.and));
+  return needed.length === 0 ? "" : prerequisitesTexts.needs(needed.map(prerequisiteInWords).join(conditionsTexts.and));
 }

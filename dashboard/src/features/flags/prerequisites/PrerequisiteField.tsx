@@ -4,7 +4,7 @@ import { Checkbox, NativeSelect, Select, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Flag } from "../../../api/client";
 import { NEEDED_STATES, type NeededState, type PrerequisiteDraft } from "./prerequisiteDrafts";
-import { t } from "../../../texts";
+import { prerequisitesTexts } from "./prerequisitesTexts";
 import classes from "./PrerequisiteField.module.css";
 import { RowCard } from "../../../ui/RowCard";
 import type { RowPlace } from "../../../ui/RowFields";
@@ -21,13 +21,13 @@ export function PrerequisiteField({ row, index, takesFocus, onChange, onRemove, 
   const chosen = flags.find((each) => each.key === row.flag_key);
   return (
     <RowCard
-      label={t.prerequisites.group(index + 1)}
+      label={prerequisitesTexts.group(index + 1)}
       first={
         <Select
-          label={t.prerequisites.flag}
-          placeholder={t.prerequisites.flagPlaceholder}
-          nothingFoundMessage={t.prerequisites.flagNone}
-          data={flags.map(({ name, key }) => ({ value: key, label: t.prerequisites.named(name, key) }))}
+          label={prerequisitesTexts.flag}
+          placeholder={prerequisitesTexts.flagPlaceholder}
+          nothingFoundMessage={prerequisitesTexts.flagNone}
+          data={flags.map(({ name, key }) => ({ value: key, label: prerequisitesTexts.named(name, key) }))}
           searchable
           selectFirstOptionOnChange
           openOnFocus={false}
@@ -43,24 +43,24 @@ export function PrerequisiteField({ row, index, takesFocus, onChange, onRemove, 
       }
       second={
         <NativeSelect
-          label={t.prerequisites.state}
-          data={NEEDED_STATES.map((value) => ({ value, label: t.prerequisites.states[value] }))}
+          label={prerequisitesTexts.state}
+          data={NEEDED_STATES.map((value) => ({ value, label: prerequisitesTexts.states[value] }))}
           value={row.state}
           onChange={(event) => onChange({ ...row, state: event.currentTarget.value as NeededState })}
         />
       }
-      removeHint={t.prerequisites.remove}
-      removeLabel={t.prerequisites.removeOf(index + 1)}
+      removeHint={prerequisitesTexts.remove}
+      removeLabel={prerequisitesTexts.removeOf(index + 1)}
       onRemove={onRemove}
     >
       {row.state === "variants" && chosen?.variants.length === 0 && (
         <Text size="sm" c="dimmed">
-          {t.prerequisites.noVariants}
+          {prerequisitesTexts.noVariants}
         </Text>
       )}
       {row.state === "variants" && (
         <Checkbox.Group
-          label={t.prerequisites.variants}
+          label={prerequisitesTexts.variants}
           error={errors[`${path}.variants`]}
           value={[...row.variants]}
           onChange={(variants) => onChange({ ...row, variants })}

@@ -7,7 +7,7 @@ import { flagsQuery } from "../flagsCalls";
 import { draftOfFlag, type FlagPlace } from "../../../api/flagPlace";
 import { useDialog } from "../../../ui/useDialog";
 import { useNear } from "../../../ui/useNear";
-import { t } from "../../../texts";
+import { prerequisitesTexts } from "./prerequisitesTexts";
 import { Dialog } from "../../../ui/Dialog";
 import { EditButton } from "../../../ui/EditButton";
 import { RowsSkeleton } from "../../../ui/PageSkeleton";
@@ -26,12 +26,12 @@ export function Prerequisites({ path, flag, rules }: Props) {
   const [place, isNear] = useNear<HTMLElement>();
   const { data: flags, error, refetch } = useQuery({ ...flagsQuery(path), refetchInterval: false, enabled: isNear });
   const hasAny = flag.prerequisites.length > 0;
-  const title = hasAny ? t.prerequisites.edit : t.prerequisites.add;
+  const title = hasAny ? prerequisitesTexts.edit : prerequisitesTexts.add;
   const isNeeded = flags?.some((each) => each.prerequisites.some(({ flag_key: key }) => key === flag.key)) ?? false;
   return (
-    <section ref={place} aria-label={t.prerequisites.heading}>
+    <section ref={place} aria-label={prerequisitesTexts.heading}>
       <SectionHeading
-        title={t.prerequisites.heading}
+        title={prerequisitesTexts.heading}
         intro={introOf(hasAny, isNeeded)}
         action={<EditButton exists={hasAny} label={title} onClick={editing.open} />}
       />
@@ -50,6 +50,6 @@ export function Prerequisites({ path, flag, rules }: Props) {
 }
 
 function introOf(hasAny: boolean, isNeeded: boolean): string {
-  if (hasAny) return t.prerequisites.intro;
-  return isNeeded ? t.prerequisites.noneButNeeded : t.prerequisites.none;
+  if (hasAny) return prerequisitesTexts.intro;
+  return isNeeded ? prerequisitesTexts.noneButNeeded : prerequisitesTexts.none;
 }

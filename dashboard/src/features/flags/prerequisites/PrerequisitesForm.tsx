@@ -7,7 +7,8 @@ import { NEW_PREREQUISITE, prerequisiteDraftOf, prerequisitesOf } from "./prereq
 import { draftOfFlag } from "../../../api/flagPlace";
 import { useEditor } from "../../../ui/editing/useEditor";
 import { showAtFields } from "../../../ui/useSubmission";
-import { t } from "../../../texts";
+import { prerequisitesTexts } from "./prerequisitesTexts";
+import { common } from "../../../ui/commonTexts";
 import { DialogForm } from "../../../ui/DialogForm";
 import { PrerequisiteField } from "./PrerequisiteField";
 import { Preview } from "../../explanations/Preview";
@@ -37,7 +38,7 @@ export default function PrerequisitesForm({ path, flag, rules, onClose }: Props)
   return (
     <DialogForm
       form={form}
-      action={t.save}
+      action={common.save}
       onSubmit={submit}
       onClose={onClose}
       editing={editing}
@@ -53,9 +54,9 @@ export default function PrerequisitesForm({ path, flag, rules, onClose }: Props)
       }
     >
       <RowFields
-        legend={t.prerequisites.legendOfForm}
+        legend={prerequisitesTexts.legendOfForm}
         rows={form.values.prerequisites}
-        addText={t.prerequisites.addOne}
+        addText={prerequisitesTexts.addOne}
         error={form.errors.prerequisites}
         onChange={(changed) => {
           form.setErrors({});

@@ -2,7 +2,7 @@
 
 import type { Prerequisite } from "../../../api/client";
 import { Problem } from "../../../api/problem";
-import { t } from "../../../texts";
+import { prerequisitesTexts } from "./prerequisitesTexts";
 
 export const NEEDED_STATES = ["on", "off", "variants"] as const;
 export type NeededState = (typeof NEEDED_STATES)[number];
@@ -24,10 +24,10 @@ export function prerequisiteDraftOf({ flag_key, enabled = true, variants = [] }:
 export function prerequisitesOf(drafts: readonly PrerequisiteDraft[]): Prerequisite[] {
   const empty = drafts.flatMap(({ state, variants }, place) =>
     state === "variants" && variants.length === 0
-      ? [{ field: `prerequisites.${place}.variants`, message: t.prerequisites.chooseVariant }]
+      ? [{ field: `prerequisites.${place}.variants`, message: prerequisitesTexts.chooseVariant }]
       : [],
   );
-  if (empty.length > 0) throw new Problem(400, t.prerequisites.notSaved, empty);
+  if (empty.length > 0) throw new Problem(400, prerequisitesTexts.notSaved, empty);
   return drafts.map(({ flag_key, state, variants }) => ({
     flag_key,
     enabled: state !== "off",

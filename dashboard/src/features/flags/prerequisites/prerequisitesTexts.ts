@@ -1,4 +1,4 @@
-export const prerequisites = {
+export const prerequisitesTexts = {
   heading: "Prerequisites",
   intro: "All of them must be met for the flag to be on. They are checked before the rules.",
   none: "This flag has no prerequisites.",

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import type { Operator } from "../../../api/client";
 import { conditionParts, inWords, kindOf, OPERATORS_BY_KIND } from "../../../ui/conditions/conditions";
 import { type ConditionDraft, conditionOf, withOperator } from "../../../ui/conditions/conditionDrafts";
-import { t } from "../../../texts";
+import { conditionsTexts } from "../../../ui/conditions/conditionsTexts";
 import classes from "./ConditionField.module.css";
 import { RowCard } from "../../../ui/RowCard";
 import type { RowPlace } from "../../../ui/RowFields";
@@ -18,8 +18,8 @@ interface Props extends RowPlace<ConditionDraft> {
 }
 
 const OPERATORS = OPERATORS_BY_KIND.map(({ kind, operators }) => ({
-  group: t.conditions.kinds[kind],
-  items: operators.map((value) => ({ value, label: t.conditions.operators[value] })),
+  group: conditionsTexts.kinds[kind],
+  items: operators.map((value) => ({ value, label: conditionsTexts.operators[value] })),
 }));
 
 export function ConditionField({ row: draft, index, takesFocus, onChange, onRemove, attributes, errors }: Props) {
@@ -27,11 +27,11 @@ export function ConditionField({ row: draft, index, takesFocus, onChange, onRemo
   const kind = kindOf(draft.operator);
   return (
     <RowCard
-      label={t.conditions.group(index + 1)}
+      label={conditionsTexts.group(index + 1)}
       first={
         <TextInput
-          label={t.conditions.attribute}
-          placeholder={t.conditions.attributePlaceholder}
+          label={conditionsTexts.attribute}
+          placeholder={conditionsTexts.attributePlaceholder}
           list={attributes}
           maxLength={128}
           autoComplete="off"
@@ -45,7 +45,7 @@ export function ConditionField({ row: draft, index, takesFocus, onChange, onRemo
       }
       second={
         <NativeSelect
-          label={t.conditions.operator}
+          label={conditionsTexts.operator}
           data={OPERATORS}
           data-path={`${path}.operator`}
           error={errors[`${path}.operator`]}
@@ -53,8 +53,8 @@ export function ConditionField({ row: draft, index, takesFocus, onChange, onRemo
           onChange={(event) => onChange(withOperator(draft, event.currentTarget.value as Operator))}
         />
       }
-      removeHint={t.conditions.remove}
-      removeLabel={t.conditions.removeOf(index + 1)}
+      removeHint={conditionsTexts.remove}
+      removeLabel={conditionsTexts.removeOf(index + 1)}
       onRemove={onRemove}
     >
       <ValuesField
@@ -68,14 +68,14 @@ export function ConditionField({ row: draft, index, takesFocus, onChange, onRemo
         {kind === "text" && (
           <Checkbox
             size="xs"
-            label={t.conditions.caseInsensitive}
+            label={conditionsTexts.caseInsensitive}
             checked={draft.case_insensitive}
             onChange={(event) => onChange({ ...draft, case_insensitive: event.currentTarget.checked })}
           />
         )}
         <Checkbox
           size="xs"
-          label={t.conditions.negate}
+          label={conditionsTexts.negate}
           checked={draft.negate}
           onChange={(event) => onChange({ ...draft, negate: event.currentTarget.checked })}
         />
@@ -91,8 +91,8 @@ function InWords({ draft }: { draft: ConditionDraft }) {
   const isEmpty = !draft.attribute.trim() || condition.values.every((value) => value === "");
   return (
     <Text size="xs" c="dimmed" className="break">
-      {!isEmpty && `${t.conditions.metIf} ${inWords(conditionParts(condition))}. `}
-      {meetsWithout ? t.conditions.missingNotIn : t.conditions.missing}
+      {!isEmpty && `${conditionsTexts.metIf} ${inWords(conditionParts(condition))}. `}
+      {meetsWithout ? conditionsTexts.missingNotIn : conditionsTexts.missing}
     </Text>
   );
 }

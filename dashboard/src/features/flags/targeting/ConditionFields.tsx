@@ -3,7 +3,7 @@
 import { type ReactNode, useId } from "react";
 import { BUILT_IN } from "../../../ui/conditions/conditions";
 import { type ConditionDraft, NEW_CONDITION } from "../../../ui/conditions/conditionDrafts";
-import { t } from "../../../texts";
+import { conditionsTexts } from "../../../ui/conditions/conditionsTexts";
 import { ConditionField } from "./ConditionField";
 import { RowFields } from "../../../ui/RowFields";
 import { Suggestions } from "../../../ui/Suggestions";
@@ -21,10 +21,10 @@ export function ConditionFields({ conditions, errors, onChange }: Props) {
     <>
       <Suggestions id={attributes} texts={BUILT_IN} />
       <RowFields
-        legend={t.conditions.heading}
-        intro={conditions.length > 1 ? t.conditions.intro : t.conditions.introOne}
+        legend={conditionsTexts.heading}
+        intro={conditions.length > 1 ? conditionsTexts.intro : conditionsTexts.introOne}
         rows={conditions}
-        addText={t.conditions.add}
+        addText={conditionsTexts.add}
         error={errors.conditions}
         onChange={onChange}
         added={(all) => [...all, NEW_CONDITION]}

@@ -1,7 +1,7 @@
 /** A look at the values of a pasted list before they are taken. */
 
 import { Button, Code, Group, Text } from "@mantine/core";
-import { t } from "../../../texts";
+import { conditionsTexts } from "../../../ui/conditions/conditionsTexts";
 import classes from "./PastedValues.module.css";
 
 interface Props {
@@ -16,9 +16,9 @@ const SHOWN = 20;
 export function PastedValues({ values, onTake, onKeep, onDiscard }: Props) {
   const more = values.length - SHOWN;
   return (
-    <div className={classes.look} role="group" aria-label={t.conditions.pasted.heading(values.length)}>
+    <div className={classes.look} role="group" aria-label={conditionsTexts.pasted.heading(values.length)}>
       <Text size="xs" role="status">
-        {t.conditions.pasted.heading(values.length)}
+        {conditionsTexts.pasted.heading(values.length)}
       </Text>
       <div className={classes.values}>
         {values.slice(0, SHOWN).map((value, place) => (
@@ -29,19 +29,19 @@ export function PastedValues({ values, onTake, onKeep, onDiscard }: Props) {
         ))}
         {more > 0 && (
           <Text size="xs" c="dimmed">
-            {t.conditions.moreValues(more)}
+            {conditionsTexts.moreValues(more)}
           </Text>
         )}
       </div>
       <Group gap="xs">
         <Button size="xs" onClick={onTake} autoFocus>
-          {t.conditions.pasted.take(values.length)}
+          {conditionsTexts.pasted.take(values.length)}
         </Button>
         <Button size="xs" variant="default" onClick={onKeep}>
-          {t.conditions.pasted.keep}
+          {conditionsTexts.pasted.keep}
         </Button>
         <Button size="xs" variant="subtle" onClick={onDiscard}>
-          {t.conditions.pasted.discard}
+          {conditionsTexts.pasted.discard}
         </Button>
       </Group>
     </div>

@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { FlagPath } from "../../../api/client";
 import type { FlagDraft } from "../../explanations/explainCalls";
 import { rolloutCommand } from "../../../ui/snippets";
-import { t } from "../../../texts";
+import { rulesTexts } from "../flagsTexts";
 import { Command } from "../../../ui/Command";
 import { Impact } from "../../explanations/Impact";
 import { serverAddress } from "../../../api/server";
@@ -37,7 +37,7 @@ export default function PercentageCommand({ path, label, text, start, min, draft
       command={(token) => rolloutCommand(serverAddress(), path, Number(percentage), token)}
     >
       <NumberInput
-        label={t.rules.percentage}
+        label={rulesTexts.percentage}
         size="xs"
         w={150}
         min={min}
@@ -45,10 +45,10 @@ export default function PercentageCommand({ path, label, text, start, min, draft
         clampBehavior="strict"
         allowDecimal={false}
         value={percentage}
-        error={Number(percentage) === 0 && path.rule_id === undefined ? t.rules.percentageZero : undefined}
+        error={Number(percentage) === 0 && path.rule_id === undefined ? rulesTexts.percentageZero : undefined}
         onChange={setPercentage}
       />
-      <Group gap={4} role="group" aria-label={t.rules.presets}>
+      <Group gap={4} role="group" aria-label={rulesTexts.presets}>
         {PRESETS.map((each) => (
           <Button
             key={each}

@@ -7,7 +7,7 @@ import { useSetFlag } from "../flagsCalls";
 import { DEFAULT_STICKINESS } from "../../../ui/conditions/audience";
 import { notifyRefused } from "../../../api/notify";
 import { useGuard } from "../../../ui/useGuard";
-import { t } from "../../../texts";
+import { rulesTexts } from "../flagsTexts";
 import { ReasonTooltip } from "../../../ui/ReasonTooltip";
 import classes from "./RuleList.module.css";
 import { Unfold } from "../../../ui/Unfold";
@@ -27,7 +27,7 @@ export function Rollout({ path, flag, rules }: Props) {
   return (
     <div className={classes.rollout}>
       <Group justify="space-between" gap="xs">
-        <Text>{hasRules ? t.rules.otherwise(audience) : audience}</Text>
+        <Text>{hasRules ? rulesTexts.otherwise(audience) : audience}</Text>
         <Fallthrough path={path} flag={flag} />
       </Group>
       {flag.fallthrough === "rollout" && percentage > 0 && (
@@ -38,11 +38,11 @@ export function Rollout({ path, flag, rules }: Props) {
       <Text size="xs" c="dimmed" className="break">
         {noteOf(flag)}
       </Text>
-      <Unfold label={t.rules.setRollout}>
+      <Unfold label={rulesTexts.setRollout}>
         <PercentageCommand
           path={path}
-          label={t.rules.setRollout}
-          text={t.rules.setRolloutText}
+          label={rulesTexts.setRollout}
+          text={rulesTexts.setRolloutText}
           start={Math.min(100, percentage + 10)}
           min={0}
           saved={percentage}
@@ -57,21 +57,21 @@ function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
   const { mutate, isPending, variables } = useSetFlag(path);
   const { reason, attributes } = useGuard({ needs: "flags:write" });
   const choose = (fallthrough: Flag["fallthrough"]) =>
-    mutate({ from: flag, fields: { fallthrough } }, { onError: (error) => notifyRefused(t.rules.notSet, error) });
+    mutate({ from: flag, fields: { fallthrough } }, { onError: (error) => notifyRefused(rulesTexts.notSet, error) });
   return (
     <Group gap="xs" wrap="nowrap">
       <Text size="xs" c="dimmed" aria-hidden>
-        {t.rules.elseLabel}
+        {rulesTexts.elseLabel}
       </Text>
       <ReasonTooltip reason={reason}>
         <SegmentedControl
           size="xs"
-          aria-label={t.rules.elseLabel}
+          aria-label={rulesTexts.elseLabel}
           value={(isPending ? variables.fields.fallthrough : null) ?? flag.fallthrough}
           readOnly={reason !== null}
           opacity={reason === null ? 1 : 0.55}
           onChange={choose}
-          data={(["rollout", "off"] as const).map((value) => ({ value, label: t.rules.elses[value] }))}
+          data={(["rollout", "off"] as const).map((value) => ({ value, label: rulesTexts.elses[value] }))}
           {...attributes}
         />
       </ReasonTooltip>
@@ -80,13 +80,13 @@ function Fallthrough({ path, flag }: Pick<Props, "path" | "flag">) {
 }
 
 function audienceOf({ enabled, fallthrough, rollout_percentage: percentage }: Flag, hasRules: boolean): string {
-  if (fallthrough === "off") return hasRules ? t.rules.off : t.rules.offForEveryone;
-  return t.rules.rollout(enabled, percentage);
+  if (fallthrough === "off") return hasRules ? rulesTexts.off : rulesTexts.offForEveryone;
+  return rulesTexts.rollout(enabled, percentage);
 }
 
 function noteOf({ fallthrough, rollout_percentage: percentage, stickiness, bucketing_key: key }: Flag): string {
-  if (fallthrough === "off") return percentage === 0 ? t.rules.offNote : t.rules.offNoteRollout(percentage);
-  if (percentage === 0) return t.rules.everyoneNote;
-  const note = stickiness === DEFAULT_STICKINESS ? t.rules.rolloutNote : t.rules.stickinessNote(stickiness);
-  return key === null ? note : `${note} ${t.rules.bucketingNote(key)}`;
+  if (fallthrough === "off") return percentage === 0 ? rulesTexts.offNote : rulesTexts.offNoteRollout(percentage);
+  if (percentage === 0) return rulesTexts.everyoneNote;
+  const note = stickiness === DEFAULT_STICKINESS ? rulesTexts.rolloutNote : rulesTexts.stickinessNote(stickiness);
+  return key === null ? note : `${note} ${rulesTexts.bucketingNote(key)}`;
 }

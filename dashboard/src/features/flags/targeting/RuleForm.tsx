@@ -1,5 +1,6 @@
 /** The form for adding or editing a rule, in its dialog. */
 
+import { ruleTexts } from "../../../ui/conditions/ruleTexts";
 import { Checkbox, NativeSelect, Text, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import type { Flag, FlagPath, Rule, RuleType } from "../../../api/client";
@@ -12,7 +13,8 @@ import { placeOfRule, withRule } from "../../explanations/unsaved";
 import { useDraft } from "../../../ui/editing/useDraft";
 import { useEditor } from "../../../ui/editing/useEditor";
 import { showAtFields } from "../../../ui/useSubmission";
-import { t } from "../../../texts";
+import { rulesTexts } from "../flagsTexts";
+import { common } from "../../../ui/commonTexts";
 import { variants as variantTexts } from "../variants/variantsTexts";
 import { ConditionFields } from "./ConditionFields";
 import { DialogForm, type Editing } from "../../../ui/DialogForm";
@@ -76,7 +78,7 @@ function RuleFields({ path, flag, rules, rule, onClose, form, onSubmit, editing 
   return (
     <DialogForm
       form={form}
-      action={rule ? t.save : t.rules.create}
+      action={rule ? common.save : rulesTexts.create}
       onSubmit={onSubmit}
       onClose={onClose}
       editing={editing}
@@ -92,8 +94,8 @@ function RuleFields({ path, flag, rules, rule, onClose, form, onSubmit, editing 
       }
     >
       <NativeSelect
-        label={t.rules.type}
-        data={TYPES.map((value) => ({ value, label: t.rules.types[value] }))}
+        label={rulesTexts.type}
+        data={TYPES.map((value) => ({ value, label: ruleTexts.types[value] }))}
         {...form.getInputProps("rule_type")}
         onChange={(event) => form.setValues(withType(form.values, event.currentTarget.value as RuleType))}
       />
@@ -121,26 +123,26 @@ function RuleFields({ path, flag, rules, rule, onClose, form, onSubmit, editing 
         />
       )}
       <TextInput
-        label={`${t.rules.name} (${t.optional})`}
-        placeholder={t.rules.namePlaceholder}
+        label={`${rulesTexts.name} (${common.optional})`}
+        placeholder={rulesTexts.namePlaceholder}
         maxLength={255}
         autoComplete="off"
         {...form.getInputProps("name")}
       />
       {others.length > 0 && (
         <NativeSelect
-          label={t.rules.order}
-          description={t.rules.orderHint}
+          label={rulesTexts.order}
+          description={rulesTexts.orderHint}
           data={placesAmong(others, form.values.priority).map(({ after, priority }) => ({
             value: String(priority),
-            label: after === null ? t.rules.first : t.rules.after(words.get(after) ?? ""),
+            label: after === null ? rulesTexts.first : rulesTexts.after(words.get(after) ?? ""),
           }))}
           value={String(form.values.priority)}
           onChange={(event) => form.setFieldValue("priority", Number(event.currentTarget.value))}
           error={form.errors.priority}
         />
       )}
-      <Checkbox label={t.rules.enabled} {...form.getInputProps("enabled", { type: "checkbox" })} />
+      <Checkbox label={rulesTexts.enabled} {...form.getInputProps("enabled", { type: "checkbox" })} />
       {rule && <Share path={path} flag={flag} rules={rules} rule={rule} />}
     </DialogForm>
   );
@@ -151,12 +153,12 @@ function Share({ path, flag, rules, rule }: Omit<Props, "onClose"> & { readonly 
     rules.map((each) => (each.id === rule.id ? { ...each, rollout_percentage: share } : each));
   return (
     <div>
-      <Text size="sm">{t.rules.share(rule.rollout_percentage)}</Text>
-      <Unfold label={t.rules.setShare}>
+      <Text size="sm">{rulesTexts.share(rule.rollout_percentage)}</Text>
+      <Unfold label={rulesTexts.setShare}>
         <PercentageCommand
           path={{ ...path, rule_id: rule.id }}
-          label={t.rules.setShare}
-          text={t.rules.setShareText}
+          label={rulesTexts.setShare}
+          text={rulesTexts.setShareText}
           start={rule.rollout_percentage}
           min={1}
           saved={rule.rollout_percentage}

@@ -10,7 +10,7 @@ import { reorder } from "./priorities";
 import { draftOfRule, type FlagPlace } from "../../../api/flagPlace";
 import { useDialog } from "../../../ui/useDialog";
 import { useRowDialog } from "../../../ui/useRowDialog";
-import { t } from "../../../texts";
+import { rulesTexts } from "../flagsTexts";
 import { GuardedButton } from "../../../ui/GuardedButton";
 import { IconPlus, IconSearch } from "../../../ui/icons";
 import { lateDialog } from "../../../ui/lateDialog";
@@ -43,8 +43,8 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
     mutate(
       { reordered: reorder(before, from, to), before },
       {
-        onError: (error) => notifyRefused(t.rules.notMoved, error),
-        onSuccess: () => setMoved(t.rules.moved(to + 1)),
+        onError: (error) => notifyRefused(rulesTexts.notMoved, error),
+        onSuccess: () => setMoved(rulesTexts.moved(to + 1)),
       },
     );
   };
@@ -56,10 +56,10 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
   const placed = (rules ?? []).map((rule, position) => ({ rule, position }));
   const shown = sought === "" ? placed : placed.filter(({ rule }) => ruleInWords(rule).toLowerCase().includes(sought));
   return (
-    <section aria-label={t.rules.heading}>
+    <section aria-label={rulesTexts.heading}>
       <SectionHeading
-        title={t.rules.heading}
-        intro={t.rules.intro}
+        title={rulesTexts.heading}
+        intro={rulesTexts.intro}
         action={
           <GuardedButton
             needs="rules:write"
@@ -70,7 +70,7 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
             onClick={addition.open}
             flex="none"
           >
-            {t.rules.add}
+            {rulesTexts.add}
           </GuardedButton>
         }
       />
@@ -79,8 +79,8 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
           mb="xs"
           maw={320}
           type="search"
-          aria-label={t.rules.search}
-          placeholder={t.rules.search}
+          aria-label={rulesTexts.search}
+          placeholder={rulesTexts.search}
           leftSection={<IconSearch size={16} />}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
@@ -107,11 +107,11 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
             </WindowedList>
           )
         )}
-        {sought !== "" && shown.length === 0 && <p className={classes.nothing}>{t.rules.notFound}</p>}
+        {sought !== "" && shown.length === 0 && <p className={classes.nothing}>{rulesTexts.notFound}</p>}
         <Rollout path={path} flag={flag} rules={rules ?? []} />
       </div>
       <VisuallyHidden role="status">{moved}</VisuallyHidden>
-      <VisuallyHidden role="status">{sought !== "" && t.rules.found(shown.length, placed.length)}</VisuallyHidden>
+      <VisuallyHidden role="status">{sought !== "" && rulesTexts.found(shown.length, placed.length)}</VisuallyHidden>
       <RuleDialog path={path} flag={flag} rules={rules ?? []} {...addition.props} />
       <RuleDialog
         path={path}
@@ -123,8 +123,8 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
       {deletion.row && (
         <ConfirmDialog
           key={deletion.row.id}
-          title={t.rules.deleteHeading}
-          consequence={`${ruleInWords(deletion.row)}. ${t.rules.deletion}`}
+          title={rulesTexts.deleteHeading}
+          consequence={`${ruleInWords(deletion.row)}. ${rulesTexts.deletion}`}
           of={{ projectId: path.project_id, id: deletion.row.id, resource: deletion.row }}
           onConfirm={remove}
           {...deletion.props}

@@ -6,7 +6,7 @@ import { useSwitchRule } from "../rulesCalls";
 import { ruleInWords } from "../../../ui/conditions/audience";
 import { ruleParts } from "../../../ui/conditions/conditions";
 import { notifyRefused } from "../../../api/notify";
-import { t } from "../../../texts";
+import { rulesTexts } from "../flagsTexts";
 import { Given } from "../../../ui/Given";
 import { EditMenu } from "../../../ui/EditMenu";
 import { IconButton } from "../../../ui/IconButton";
@@ -31,7 +31,7 @@ export function RuleRow({ path, flag, rule, position, count, onMove, onEdit, onD
   const keepFocus = useKeptFocus(position);
   const sentence = ruleInWords(rule);
   const switchTo = (enabled: boolean) =>
-    mutate({ id: rule.id, enabled, from: rule }, { onError: (error) => notifyRefused(t.rules.notChanged, error) });
+    mutate({ id: rule.id, enabled, from: rule }, { onError: (error) => notifyRefused(rulesTexts.notChanged, error) });
   const moveTo = (to: number) => (event: MouseEvent<HTMLButtonElement>) => {
     keepFocus(event.currentTarget);
     onMove(position, to);
@@ -47,17 +47,17 @@ export function RuleRow({ path, flag, rule, position, count, onMove, onEdit, onD
             <Given text={rule.name} />
           </span>
         )}
-        {!rule.enabled && <span className={classes.off}>{t.rules.switchedOff} </span>}
+        {!rule.enabled && <span className={classes.off}>{rulesTexts.switchedOff} </span>}
         <Parts parts={ruleParts(rule)} />
-        {t.rules.then(flag.enabled && rule.enabled, rule.rollout_percentage)}
-        {rule.variant !== null && t.rules.withVariant(rule.variant)}
+        {rulesTexts.then(flag.enabled && rule.enabled, rule.rollout_percentage)}
+        {rule.variant !== null && rulesTexts.withVariant(rule.variant)}
       </div>
       <span className={classes.tools}>
         {count > 1 && (
           <>
             <IconButton
-              hint={t.rules.moveUp}
-              label={t.rules.moveUpOf(sentence)}
+              hint={rulesTexts.moveUp}
+              label={rulesTexts.moveUpOf(sentence)}
               needs="rules:write"
               idle={position === 0}
               onClick={moveTo(position - 1)}
@@ -65,8 +65,8 @@ export function RuleRow({ path, flag, rule, position, count, onMove, onEdit, onD
               <IconArrowUp size={16} />
             </IconButton>
             <IconButton
-              hint={t.rules.moveDown}
-              label={t.rules.moveDownOf(sentence)}
+              hint={rulesTexts.moveDown}
+              label={rulesTexts.moveDownOf(sentence)}
               needs="rules:write"
               idle={position === count - 1}
               onClick={moveTo(position + 1)}
@@ -75,10 +75,15 @@ export function RuleRow({ path, flag, rule, position, count, onMove, onEdit, onD
             </IconButton>
           </>
         )}
-        <StateSwitch needs="rules:write" on={rule.enabled} label={t.rules.switchLabel(sentence)} onChange={switchTo} />
+        <StateSwitch
+          needs="rules:write"
+          on={rule.enabled}
+          label={rulesTexts.switchLabel(sentence)}
+          onChange={switchTo}
+        />
         <EditMenu
           needs="rules:write"
-          label={t.rules.actions(sentence)}
+          label={rulesTexts.actions(sentence)}
           onEdit={() => onEdit(rule)}
           onDelete={() => onDelete(rule)}
         />

@@ -5,7 +5,7 @@ import type { GetInputPropsReturnType } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import type { RuleType } from "../../../api/client";
 import { segmentsQuery } from "../segmentsCalls";
-import { t } from "../../../texts";
+import { rulesTexts } from "../flagsTexts";
 import { AnchorLink } from "../../../ui/links";
 
 interface Props {
@@ -19,9 +19,9 @@ export function RuleValueField({ projectId, type, input }: Props) {
   if (type === "segment") return <SegmentField projectId={projectId} input={input} />;
   return (
     <TextInput
-      label={t.rules.value}
-      description={t.rules.valueHints[type]}
-      placeholder={t.rules.placeholders[type]}
+      label={rulesTexts.value}
+      description={rulesTexts.valueHints[type]}
+      placeholder={rulesTexts.placeholders[type]}
       maxLength={1024}
       autoComplete="off"
       spellCheck={false}
@@ -39,9 +39,9 @@ function SegmentField({ projectId, input }: Pick<Props, "projectId" | "input">) 
   return (
     <div>
       <NativeSelect
-        label={t.rules.segment}
+        label={rulesTexts.segment}
         data={[
-          { value: "", label: t.rules.segmentChoose },
+          { value: "", label: rulesTexts.segmentChoose },
           ...(isMissing ? [{ value: chosen, label: chosen }] : []),
           ...known,
         ]}
@@ -50,9 +50,9 @@ function SegmentField({ projectId, input }: Pick<Props, "projectId" | "input">) 
       />
       {segments?.length === 0 && (
         <Text size="xs" c="dimmed" mt={4}>
-          {t.rules.segmentNone}{" "}
+          {rulesTexts.segmentNone}{" "}
           <AnchorLink to="/projects/$projectId/segments" params={{ projectId }} inherit>
-            {t.rules.segmentLink}
+            {rulesTexts.segmentLink}
           </AnchorLink>
         </Text>
       )}

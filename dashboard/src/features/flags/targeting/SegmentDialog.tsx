@@ -10,7 +10,8 @@ import { proposeFlagKey } from "../../../ui/proposeKey";
 import type { DialogProps } from "../../../ui/useDialog";
 import { useDraft } from "../../../ui/editing/useDraft";
 import { useEditor } from "../../../ui/editing/useEditor";
-import { t } from "../../../texts";
+import { flagsTexts } from "../flagsTexts";
+import { common } from "../../../ui/commonTexts";
 import { segments as texts } from "./segmentsTexts";
 import { ConditionFields } from "./ConditionFields";
 import { DialogForm } from "../../../ui/DialogForm";
@@ -52,7 +53,7 @@ function NewSegmentForm({ projectId, onClose }: FormProps) {
         form={draft.form}
         propose={proposeFlagKey}
         placeholder={texts.namePlaceholder}
-        keyHint={t.flags.keyHint}
+        keyHint={flagsTexts.keyHint}
       />
       <Contents form={draft.form} />
     </DialogForm>
@@ -77,7 +78,7 @@ function SegmentForm({ projectId, segment, onClose }: FormProps & { readonly seg
     onDone: onClose,
   });
   return (
-    <DialogForm form={form} action={t.save} onSubmit={submit} onClose={onClose} editing={editing}>
+    <DialogForm form={form} action={common.save} onSubmit={submit} onClose={onClose} editing={editing}>
       <NameField {...form.getInputProps("name")} />
       <Contents form={form} />
     </DialogForm>

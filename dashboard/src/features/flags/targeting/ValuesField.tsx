@@ -5,7 +5,7 @@ import { type ClipboardEvent, type ReactNode, useRef, useState } from "react";
 import type { Operator } from "../../../api/client";
 import { kindOf, takesList } from "../../../ui/conditions/conditions";
 import { linesOf, pastedValues } from "../../../ui/conditions/conditionDrafts";
-import { t } from "../../../texts";
+import { conditionsTexts } from "../../../ui/conditions/conditionsTexts";
 import { PastedValues } from "./PastedValues";
 
 interface Props {
@@ -19,12 +19,12 @@ interface Props {
 const ROWS = 3; // a list of thousands of values scrolls
 
 export function ValuesField({ path, operator, text, error, onChange }: Props) {
-  const hint = operator === "matches" ? t.conditions.matchesHint : t.conditions.valueHints[kindOf(operator)];
+  const hint = operator === "matches" ? conditionsTexts.matchesHint : conditionsTexts.valueHints[kindOf(operator)];
   const shared = { value: text, error, autoComplete: "off", spellCheck: false, "data-path": path };
   if (!takesList(operator)) {
     return (
       <TextInput
-        label={t.conditions.value}
+        label={conditionsTexts.value}
         description={hint || undefined}
         maxLength={1024}
         onChange={(event) => onChange(event.currentTarget.value)}
@@ -72,8 +72,8 @@ function ListField({ hint, text, onChange, ...shared }: ListProps) {
     <div>
       <Textarea
         ref={field}
-        label={t.conditions.valuesLabel}
-        description={[hint, t.conditions.valuesHint, count > 1 && `${t.conditions.count(count)}.`]
+        label={conditionsTexts.valuesLabel}
+        description={[hint, conditionsTexts.valuesHint, count > 1 && `${conditionsTexts.count(count)}.`]
           .filter(Boolean)
           .join(" ")}
         rows={ROWS}

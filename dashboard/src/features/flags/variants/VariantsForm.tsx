@@ -18,7 +18,7 @@ import { draftOfFlag } from "../../../api/flagPlace";
 import { useEditor } from "../../../ui/editing/useEditor";
 import { useShares } from "./useShares";
 import { showAtFields } from "../../../ui/useSubmission";
-import { t } from "../../../texts";
+import { common } from "../../../ui/commonTexts";
 import { variants as variantTexts } from "./variantsTexts";
 import { DialogForm } from "../../../ui/DialogForm";
 import { Preview } from "../../explanations/Preview";
@@ -57,7 +57,7 @@ export default function VariantsForm({ path, flag, rules, onClose }: Props) {
   return (
     <DialogForm
       form={form}
-      action={t.save}
+      action={common.save}
       onSubmit={submit}
       onClose={onClose}
       editing={editing}

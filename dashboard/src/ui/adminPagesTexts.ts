@@ -1,6 +1,6 @@
 /** The links to the pages for administrators, and their refusals. */
 
-export const adminPages = {
+export const adminPagesTexts = {
   heading: "Administration",
   forbidden: "Only for administrators",
   forbiddenDetail:
