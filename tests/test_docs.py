@@ -1,6 +1,7 @@
 """Checks of the documentation: links work, and names, settings, errors and metrics match the code."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from socket import socketpair
@@ -103,12 +104,21 @@ def test_no_paper_names_a_machine_or_a_registry(paper: Path) -> None:
     assert not re.search(r"/(home|Users|work)/\w|pypi|npmjs", paper.read_text())
 
 
+def folder_list() -> str:
+    return (ROOT / "ARCHITECTURE.md").read_text().partition("\nsrc/flagstaff/")[2].partition("\ndashboard/")[0]
+
+
+def test_the_architecture_lists_the_folders_in_the_order_in_which_they_may_import_others() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = (each["layers"] for each in contracts if each.get("containers") == ["flagstaff"])
+    assert ["__main__", *re.findall(r"^  (\w+)/ ", folder_list(), re.MULTILINE)] == layers
+
+
 def test_the_architecture_shows_every_folder() -> None:
     source = ROOT / "src" / "flagstaff"
-    text = (ROOT / "ARCHITECTURE.md").read_text().partition("\nsrc/flagstaff/")[2].partition("\ndashboard/")[0]
     shown: set[str] = set()
     above: list[str] = []
-    for indent, name in re.findall(r"^( +)(\w+)/ ", text, re.MULTILINE):
+    for indent, name in re.findall(r"^( +)(\w+)/ ", folder_list(), re.MULTILINE):
         above[len(indent) // 2 - 1 :] = [name]
         shown.add("/".join(above))
     folders = {path.parent.relative_to(source).as_posix() for path in source.rglob("*.py")} - {"."}
