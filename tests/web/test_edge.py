@@ -74,6 +74,29 @@ async def test_a_flood_beyond_a_limit_writes_a_hundred_entries_in_ten_seconds_an
     assert written[102:] == [("/auth/passkeys/login", 429), ("/health", 200)]
 
 
+async def test_what_anyone_can_send_writes_a_thousand_entries_in_ten_seconds_and_never_hides_an_account(
+    ada: Caller, call_from: Call, log_stream: io.StringIO
+) -> None:
+    stranger = call_from("192.0.2.7")
+    for number in range(1_005):
+        assert (await stranger.get(f"/unknown/{number}")).status_code == 404
+    assert (await ada.get("/api/projects")).status_code == 200
+    entries = [json.loads(line) for line in log_stream.getvalue().splitlines()]
+    written = [(entry["path"], entry["status"]) for entry in entries if entry["event"] == "request"]
+    assert len([path for path, _ in written if path.startswith("/unknown/")]) <= 1_000
+    assert written[-1] == ("/api/projects", 200)
+
+
+async def test_an_entry_has_the_first_512_characters_of_a_path(call_from: Call, log_stream: io.StringIO) -> None:
+    caller = call_from("192.0.2.7")
+    assert (await caller.get("/" + "a" * 511)).status_code == 404
+    assert (await caller.get("/" + "%7f" * 2_000)).status_code == 404
+    entries = [json.loads(line) for line in log_stream.getvalue().splitlines()]
+    exact, cut = [entry["path"] for entry in entries if entry["event"] == "request"]
+    assert exact == "/" + "a" * 511
+    assert cut == "/" + "\x7f" * 511 + "…"
+
+
 def test_a_log_with_a_bound_says_how_much_it_left_out(log_stream: io.StringIO) -> None:
     now = 0.0
     log = BoundedLog(structlog.get_logger(), 2, 10, lambda: now)

@@ -16,6 +16,7 @@ from http import HTTPStatus
 import structlog
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.typing import FilteringBoundLogger
 
 from flagstaff.database.commits import Commits, watching
 from flagstaff.http.addresses import Addresses
@@ -30,10 +31,12 @@ from flagstaff.settings import Settings
 from flagstaff.telemetry import Metrics
 from flagstaff.values.errors import Error, unavailable, unconfirmed
 
-log = structlog.get_logger("flagstaff.access")
+log: FilteringBoundLogger = structlog.get_logger("flagstaff.access")
 
 _acceptable_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _PATHS_LOGGED, _OTHER_PATHS = 20, ""
+_PATH_MAX_LENGTH = 512
+"""The characters of a path that an entry has at most; a head may have 16 times as many."""
 
 
 class RequestIds:
@@ -85,6 +88,7 @@ class Edge:
         self._limits = limits
         self._access_log = settings.access_log
         self._limited_logs: dict[str, BoundedLog] = {}
+        self._log_without_account = BoundedLog(log, 1_000, 10)
         self._find_counts = find_counts
         self._error_forms = error_forms
 
@@ -138,9 +142,9 @@ class Edge:
             # The framework wraps an Error that is raised after the response has begun.
             if exchange.status and isinstance(error.__cause__, Error):
                 reason = error.__cause__.message
-                log.warning("response_cut_short", method=scope["method"], path=scope["path"], reason=reason)
+                log.warning("response_cut_short", method=scope["method"], path=_logged(scope["path"]), reason=reason)
                 return  # the server closes the connection, because the response is incomplete
-            log.exception("request_failed", method=scope["method"], path=scope["path"])
+            log.exception("request_failed", method=scope["method"], path=_logged(scope["path"]))
             if not exchange.status:
                 await self._send_error(internal_problem(request_id), scope, send)
 
@@ -160,17 +164,22 @@ class Edge:
             self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
         if self._access_log:
             peer, account_id = scope.get("client"), scope["state"].get(ACCOUNT_ID)
-            bounded = exchange.status == HTTPStatus.TOO_MANY_REQUESTS
-            (self._limited_log(scope["path"]) if bounded else log).info(
+            self._log_of(scope["path"], exchange.status, known=account_id is not None).info(
                 "request",
                 method=scope["method"],
-                path=scope["path"],
+                path=_logged(scope["path"]),
                 status=exchange.status,
                 milliseconds=round(seconds * 1000, 2),
                 client=self._limits.address_of(peer, scope["headers"]),
                 peer=peer[0] if peer else None,
                 **({"account_id": str(account_id)} if account_id else {}),
             )
+
+    def _log_of(self, path: str, status: int, *, known: bool) -> FilteringBoundLogger | BoundedLog:
+        """The log of a request. What anyone can send is bounded, so that it cannot fill the disk."""
+        if status == HTTPStatus.TOO_MANY_REQUESTS:
+            return self._limited_log(path)
+        return log if known else self._log_without_account
 
     def _limited_log(self, path: str) -> BoundedLog:
         """The log of requests beyond a limit. A flood at one path does not hide those at others."""
@@ -179,6 +188,10 @@ class Edge:
         if path not in self._limited_logs:
             self._limited_logs[path] = BoundedLog(log, 100, 10)
         return self._limited_logs[path]
+
+
+def _logged(path: str) -> str:
+    return path if len(path) <= _PATH_MAX_LENGTH else f"{path[:_PATH_MAX_LENGTH]}…"
 
 
 def _stopping(scope: Scope, commits: Commits) -> Error:
