@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
-from struct import pack
 from uuid import UUID, uuid4
-from zlib import compress
 
 import pytest
 import sqlalchemy as sa
@@ -251,29 +249,6 @@ def test_the_garbage_collector_does_not_look_into_sums() -> None:
             sums.add(flags[flag], minute, (Outcome.IN_ROLLOUT, 20, ""), 1)
     assert len(gc.get_objects()) - before < 100
     assert sum(times for _, intervals in sums.take() for _, kinds in intervals for _, times in kinds) == 10_000
-
-
-@pytest.mark.parametrize("is_rolled_up", [False, True])
-async def test_counts_in_the_form_of_an_older_version_are_read_and_added_to(
-    database: Database, is_rolled_up: bool
-) -> None:
-    environment_id = uuid4()
-    batch = make_batch(
-        environment_id, LAYOUT, make_record(0, recorded=b"\x05\x66"), make_record(1, recorded=b"\x50\x64")
-    )
-    await write(database, batch)
-    numbers = [0] * 14
-    numbers[Outcome.IN_ROLLOUT] = numbers[Outcome.NOT_IN_ROLLOUT] = 1
-    numbers[7 + Outcome.USER_ID_RULE] = numbers[7 + Outcome.ON] = 1
-    older = {"counts": compress(pack("<14Q", *numbers).rstrip(b"\0")), "version": 1}
-    async with database.write_history() as connection:
-        await connection.execute(tables.summaries.update().values(older))
-    assert await summarise(database, environment_id, DAY_AFTER, 60) == count_naively([batch], DAY_AFTER, 60)
-    later = make_batch(environment_id, LAYOUT, make_record(2, recorded=b"\x05\x68"))
-    await write(database, later)
-    if is_rolled_up:
-        await roll_all_up(database, environment_id)
-    assert await summarise(database, environment_id, DAY_AFTER, 60) == count_naively([batch, later], DAY_AFTER, 60)
 
 
 @pytest.mark.parametrize("table", [tables.layouts, tables.segments, tables.summaries])

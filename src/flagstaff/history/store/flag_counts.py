@@ -12,16 +12,13 @@ from uuid import UUID
 
 import msgspec
 
-from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.recorded_flags import UNNAMED
-from flagstaff.history.store.summaries import VARIANT, Kind
+from flagstaff.history.store.summaries import Kind
 
 HOUR, DAY = 60, 1440  # spans, in minutes
 MOST_OTHERS = 32  # flags with one key in a span that are told apart, besides the first
 
-# By the version of a row: the newest outcome in it. Since version 4 a series has a detail.
-_NEWEST_OUTCOMES = {1: Outcome.ON, 2: Outcome.NO_RULE, 3: Outcome.SEGMENT_RULE, 4: VARIANT}
-_FIRST_WITH_DETAILS = 4
+_VERSION = 4  # rows of older versions have fewer outcomes, and no details
 
 Kinds = dict[Kind, dict[int, int]]
 """Times by part of the span: by minute of the hour, by hour of the day."""
@@ -48,7 +45,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 def decode_counts(version: int, content: bytes) -> list[Series]:
     """A row's counts of all its flags. Raises ValueError for an unknown version."""
-    if version not in _NEWEST_OUTCOMES:
+    if not 1 <= version <= _VERSION:
         raise ValueError(f"flag counts of version {version} are unknown")
     return _decoder.decode(content)
 
@@ -93,12 +90,10 @@ class FlagCounts:
 
     def encode(self) -> tuple[Mapping[str, object], int]:
         """Return the columns of the row, and by how many bytes they grew."""
-        series = [*self._all.values()]
-        version = _version_of(series)
-        counts = _encode(series, version)
+        counts = _encoder.encode([*self._all.values()])
         parts = {flag_id.bytes: [*part.values()] for flag_id, part in self._others.items()}
         others = _encoder.encode(parts) if parts else None
-        columns = {"version": version, "counts": counts, "flag_id": self.flag_id, "others": others}
+        columns = {"version": _VERSION, "counts": counts, "flag_id": self.flag_id, "others": others}
         return columns, len(counts) + len(others or b"") - self._stored_size
 
 
@@ -123,15 +118,3 @@ def _rest(counts: Mapping[Kind, Series], others: Iterable[Mapping[Kind, Series]]
         times = {part: count for part, count in left.items() if count > 0}
         if times:
             yield Series(series.outcome, series.percentage, times, series.detail)
-
-
-def _encode(series: Iterable[Series], version: int) -> bytes:
-    if version >= _FIRST_WITH_DETAILS:
-        return _encoder.encode(series)
-    return _encoder.encode([(each.outcome, each.percentage, each.times) for each in series])
-
-
-def _version_of(series: Iterable[Series]) -> int:
-    """The lowest version that can hold the counts, so that earlier releases can read them."""
-    newest = max(each.outcome for each in series)
-    return next(version for version, outcome in _NEWEST_OUTCOMES.items() if newest <= outcome)

@@ -6,10 +6,6 @@ added later only makes blocks longer. Numbers about prerequisites and variants f
 the rest is compressed. Read as one big integer, blocks are added in one step, for 1 flag or 200. A flag that is
 constant in a layout needs no counts: its outcome occurred in every evaluation of all flags, which `evaluations` counts.
 Evaluations of single flags are counted in the same numbers, and those of constant flags in one more for each.
-
-Version 1 of the block was ordered flag by flag, with seven outcomes each. The numbers of constant flags stand where
-earlier releases look for nothing: beside this one, they add blocks, and leave these numbers out when they roll them up.
-A version of its own would stop their recording.
 """
 
 import asyncio
@@ -41,9 +37,8 @@ NANOSECONDS_A_MINUTE = 60 * 10**9
 
 _MICROSECONDS_A_MINUTE = NANOSECONDS_A_MINUTE // 1000
 _NUMBER_SIZE = 8
-_OUTCOMES_IN_VERSION_1 = 7
 _FIRST_WITH_DETAILS = 4  # version of a layout
-_OUTCOMES_BEFORE_DETAILS = Outcome.PREREQUISITE + 1  # all that earlier releases look for
+_OUTCOMES_BEFORE_DETAILS = Outcome.PREREQUISITE + 1  # as many as there were when details were added
 _FLAGS_AT_ONCE = 64  # with some hundred evaluations: blocks the event loop for half a millisecond
 _columns = tables.summaries.c
 _key = (_columns.environment, _columns.minute, _columns.layout_id)
@@ -63,7 +58,6 @@ _add_statement = dialect.upsert(
 class Count:
     """The number of evaluations of all flags, the block of all evaluations as an integer, and their size."""
 
-    width: int  # recorded flags
     evaluations: int = 0
     block: int = 0
     bytes: int = 0
@@ -86,7 +80,7 @@ class SummaryCounts:
         width = layout.width
         for minute, run in minutes:
             key = (segment.environment, minute, segment.layout_id)
-            count = self.by_key.setdefault(key, Count(len(layout.recorded)))
+            count = self.by_key.setdefault(key, Count())
             if isinstance(columns, MixedColumns):
                 await _add_mixed(count, layout, columns, run)
             else:
@@ -179,7 +173,7 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
     ):
         count = counts.by_key[tuple(key)]
         try:
-            count.block += read_block(block, version, count.width)
+            count.block += read_block(block, version)
         except zlib.error as error:
             # The counts are lost. To keep the row would stop the recording of all environments for this minute.
             log.error("history_row_damaged", table=tables.summaries.name, id=key, error=str(error))  # noqa: TRY400
@@ -205,7 +199,7 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
 
 def kinds_of(layout: Layout, evaluations: int, block: bytes, version: int) -> Iterator[tuple[LayoutFlag, Kind, int]]:
     """Count the results of each kind for each flag of a layout, without kinds that did not occur."""
-    return kinds_in(layout, evaluations, read_block(block, version, len(layout.recorded)))
+    return kinds_in(layout, evaluations, read_block(block, version))
 
 
 def kinds_in(layout: Layout, evaluations: int, block: int) -> Iterator[tuple[LayoutFlag, Kind, int]]:
@@ -250,18 +244,11 @@ def _write_block(block: int) -> bytes:
     return zlib.compress(block.to_bytes((block.bit_length() + 7) // 8, "little"), level=1)
 
 
-def read_block(stored: bytes, version: int, width: int) -> int:
-    """A stored block of so many recorded flags as a number, in the order of the newest version."""
-    block = int.from_bytes(zlib.decompress(stored), "little")
-    if version == SUMMARY_VERSION:
-        return block
-    if version != 1:
+def read_block(stored: bytes, version: int) -> int:
+    """A stored block as a number."""
+    if version != SUMMARY_VERSION:
         raise ValueError(f"summaries of version {version} are unknown")
-    numbers = _numbers(block)
-    numbers += [0] * (width * _OUTCOMES_IN_VERSION_1 - len(numbers))
-    return _block(
-        [*chain.from_iterable(numbers[outcome::_OUTCOMES_IN_VERSION_1] for outcome in range(_OUTCOMES_IN_VERSION_1))]
-    )
+    return int.from_bytes(zlib.decompress(stored), "little")
 
 
 def _numbers(block: int) -> list[int]:

@@ -70,8 +70,7 @@ async def sum_pending(connection: AsyncConnection, number: int, minutes: range) 
         if layout_id not in layouts:
             layouts |= await get_layouts(connection, {layout_id})
         # Blocks are numbers, so that the minutes of a layout are added up without looking at the flags.
-        width = len(layouts[layout_id].recorded)
-        blocks[layout_id] = blocks.get(layout_id, 0) + read_block(row.counts, row.version, width)
+        blocks[layout_id] = blocks.get(layout_id, 0) + read_block(row.counts, row.version)
         evaluations[layout_id] = evaluations.get(layout_id, 0) + row.evaluations
         await turns.give()
     found: dict[str, Tally] = {}

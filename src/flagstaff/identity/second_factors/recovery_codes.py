@@ -1,8 +1,7 @@
 """Recovery codes, which come with the first second factor of an account and end with the last.
 
 Only hashes of them are stored. A slow hash takes too long for a transaction. So the one that issues codes stores their
-fast hashes, and each of these is replaced by its slow hash a moment later. Codes of releases that knew only the fast
-one work until they are renewed.
+fast hashes, and each of these is replaced by its slow hash a moment later.
 """
 
 import hashlib
