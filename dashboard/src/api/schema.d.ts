@@ -3868,8 +3868,8 @@ export interface paths {
          * List Instances
          * @description The instances that serve from this one's database, by name. For administrators.
          *
-         *     Those that were not stopped but are not heard of any more stay for an hour. What an instance of an earlier release
-         *     does not say of itself is null.
+         *     Those that were not stopped but are not heard of any more stay for an hour. What an instance does not
+         *     say of itself is null.
          */
         get: operations["list_instances"];
         put?: never;
@@ -4396,7 +4396,7 @@ export interface components {
             evaluations: number;
             /** @description Events of its metrics, of all users. */
             events: number;
-            /** @description Whether they count. If not, because `counts` of the release is `server_keys`, the numbers contain what was sent with keys whose kind an earlier version did not record. */
+            /** @description Whether they count. If not, because `counts` of the release is `server_keys`, the numbers contain what was sent with keys whose kind is not known. */
             count: boolean;
         };
         /** @description The action, and the flags. */
@@ -6720,7 +6720,7 @@ export interface components {
         /** @description A deleted flag that had the key of another before it, and how often it was on and off in all intervals. */
         PredecessorOut: {
             flag_key: string;
-            /** @description null if an earlier release has counted it, which did not store the id. */
+            /** @description null if it is not known. */
             flag_id: string | null;
             on: number;
             off: number;
@@ -6959,13 +6959,13 @@ export interface components {
         Reason: "on_for_everyone" | "off_for_everyone" | "unchanged" | "not_evaluated";
         /** @description An event. If flags are sticky by an attribute, it has another item for the attribute's value. */
         RecordedEventOut: {
-            /** @description The kind of the SDK key with which it was sent; null if an earlier version has stored it. */
+            /** @description The kind of the SDK key with which it was sent; null if it is not known. */
             key_kind: components["schemas"]["SdkKeyKind"] | null;
             /** @description The SDK key; null for the project's own key. It may have been revoked. */
             key_id: string | null;
             /** @description The name of the key now; null if it was revoked. */
             key_name: string | null;
-            /** @description `events`; null if an earlier version has stored it, as is `instance`. */
+            /** @description `events`; null if it is not known, as is `instance`. */
             protocol: string | null;
             /** @description The name of the instance that accepted it. */
             instance: string | null;
@@ -7908,13 +7908,13 @@ export interface components {
         };
         /** @description An event of the user. */
         UserEventOut: {
-            /** @description The kind of the SDK key with which it was sent; null if an earlier version has stored it. */
+            /** @description The kind of the SDK key with which it was sent; null if it is not known. */
             key_kind: components["schemas"]["SdkKeyKind"] | null;
             /** @description The SDK key; null for the project's own key. It may have been revoked. */
             key_id: string | null;
             /** @description The name of the key now; null if it was revoked. */
             key_name: string | null;
-            /** @description `events`; null if an earlier version has stored it, as is `instance`. */
+            /** @description `events`; null if it is not known, as is `instance`. */
             protocol: string | null;
             /** @description The name of the instance that accepted it. */
             instance: string | null;

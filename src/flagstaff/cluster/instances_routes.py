@@ -99,7 +99,7 @@ Service = Annotated[ServingInstances, Depends(service(ServingInstances))]
 async def list_instances(actor: CurrentActor, instances: Service) -> Response:
     """The instances that serve from this one's database, by name. For administrators.
 
-    Those that were not stopped but are not heard of any more stay for an hour. What an instance of an earlier release
-    does not say of itself is null.
+    Those that were not stopped but are not heard of any more stay for an hour. What an instance does not
+    say of itself is null.
     """
     return json_response([_view(each) for each in await instances.list_instances(actor)])

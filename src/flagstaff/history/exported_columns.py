@@ -31,8 +31,7 @@ class Column:
     is_frequent: bool = False
 
 
-_SINCE_RECORDED = "; null in evaluations that an earlier release recorded"
-_SINCE_STORED = "; null in events that an earlier release stored"
+_UNKNOWN = "; null if it is not known"
 
 _PLACE = (
     Column("project_id", Kind.ID, "the project"),
@@ -50,19 +49,19 @@ EVALUATIONS: Sequence[Column] = (
     Column("user_id", Kind.TEXT, "the context's `user_id`", nullable=True),
     Column("user_email", Kind.TEXT, "the context's `user_email`", nullable=True),
     Column("attributes", Kind.OBJECT, "the stored custom attributes; null if none could be stored", nullable=True),
-    Column("revision", Kind.INTEGER, f"the revision of the environment's flags{_SINCE_RECORDED}", nullable=True),
+    Column("revision", Kind.INTEGER, f"the revision of the environment's flags{_UNKNOWN}", nullable=True),
     *_KEY,
     Column(
         "protocol",
         Kind.TEXT,
-        f"`evaluate`, `ofrep` or `unleash_frontend`{_SINCE_RECORDED}",
+        f"`evaluate`, `ofrep` or `unleash_frontend`{_UNKNOWN}",
         nullable=True,
         is_frequent=True,
     ),
     Column(
         "instance",
         Kind.TEXT,
-        f"the name of the instance that answered{_SINCE_RECORDED}",
+        f"the name of the instance that answered{_UNKNOWN}",
         nullable=True,
         is_frequent=True,
     ),
@@ -98,16 +97,16 @@ EVENTS: Sequence[Column] = (
     Column(
         "key_kind",
         Kind.TEXT,
-        f"the kind of the SDK key with which it was sent, `server` or `browser`{_SINCE_STORED}",
+        f"the kind of the SDK key with which it was sent, `server` or `browser`{_UNKNOWN}",
         nullable=True,
         is_frequent=True,
     ),
     *_KEY,
-    Column("protocol", Kind.TEXT, f"`events`{_SINCE_STORED}", nullable=True, is_frequent=True),
+    Column("protocol", Kind.TEXT, f"`events`{_UNKNOWN}", nullable=True, is_frequent=True),
     Column(
         "instance",
         Kind.TEXT,
-        f"the name of the instance that accepted it{_SINCE_STORED}",
+        f"the name of the instance that accepted it{_UNKNOWN}",
         nullable=True,
         is_frequent=True,
     ),

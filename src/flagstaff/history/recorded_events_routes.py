@@ -65,11 +65,11 @@ class EventOriginOut(ResponseModel):
     """How an event came."""
 
     key_kind: Literal["server", "browser"] | None = Field(
-        description="The kind of the SDK key with which it was sent; null if an earlier version has stored it."
+        description="The kind of the SDK key with which it was sent; null if it is not known."
     )
     key_id: Uuid | None = Field(description="The SDK key; null for the project's own key. It may have been revoked.")
     key_name: str | None = Field(description="The name of the key now; null if it was revoked.")
-    protocol: str | None = Field(description="`events`; null if an earlier version has stored it, as is `instance`.")
+    protocol: str | None = Field(description="`events`; null if it is not known, as is `instance`.")
     instance: str | None = Field(description="The name of the instance that accepted it.")
 
 

@@ -133,7 +133,7 @@ class PredecessorOut(ResponseModel):
     """A deleted flag that had the key of another before it, and how often it was on and off in all intervals."""
 
     flag_key: str
-    flag_id: Uuid | None = Field(description="null if an earlier release has counted it, which did not store the id.")
+    flag_id: Uuid | None = Field(description="null if it is not known.")
     on: int
     off: int
     last: Moment = Field(description="The start of the last interval in which it was evaluated.")

@@ -130,7 +130,7 @@ class BrowserKeysOut(ResponseModel):
     events: int = Field(description="Events of its metrics, of all users.")
     count: bool = Field(
         description="Whether they count. If not, because `counts` of the release is `server_keys`, the numbers contain "
-        "what was sent with keys whose kind an earlier version did not record."
+        "what was sent with keys whose kind is not known."
     )
 
 
