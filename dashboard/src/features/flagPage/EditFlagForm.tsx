@@ -1,7 +1,7 @@
 /** The form for editing the fields of a flag that cannot be edited elsewhere on its page. */
 
 import { Autocomplete, Checkbox, TagsInput, TextInput } from "@mantine/core";
-import type { Flag, FlagPath } from "../../api/client";
+import type { Flag, FlagPath, NewFlag } from "../../api/client";
 import { useUpdateFlag } from "../flags/flagsCalls";
 import { useQuery } from "@tanstack/react-query";
 import { membersQuery } from "../../api/members";
@@ -13,6 +13,11 @@ import { common } from "../../ui/commonTexts";
 import { ownership } from "./ownershipTexts";
 import { DialogForm } from "../../ui/DialogForm";
 import { DescriptionField, NameField } from "../../ui/fields";
+
+/** What can be edited, but for what has controls of its own. A field that the form lacks does not compile. */
+type Details = Required<
+  Omit<NewFlag, "key" | "enabled" | "rollout_percentage" | "fallthrough" | "variants" | "prerequisites">
+>;
 
 interface Props {
   readonly path: FlagPath;
@@ -29,7 +34,7 @@ export default function EditFlagForm({ path, flag, onClose }: Props) {
     resourceId: flag.id,
     resource: flag,
     valuesOf: draftOf,
-    fieldsOf: (values) => ({
+    fieldsOf: (values): Details => ({
       ...described(values),
       bucketing_key: values.bucketing_key || null,
       owner: values.owner.trim() || null,

@@ -2,25 +2,15 @@
 
 import type { Flag, NewFlag } from "../../api/client";
 
-/** Whether each field of a flag is taken over: what is for people, and what assigns users to buckets. */
-const TAKEN_OVER = {
-  name: true,
-  key: true,
-  description: true,
-  tags: true,
-  owner: true,
-  keep: true,
-  stickiness: true,
-  bucketing_key: true,
-  enabled: false,
-  rollout_percentage: false,
-  fallthrough: false,
-  variants: false,
-  prerequisites: false,
-} as const satisfies Record<keyof NewFlag, boolean>;
+const IDENTITY = ["id", "project_id", "environment_id", "created_at", "updated_at", "archived_at"] as const;
+const AUDIENCE = ["enabled", "rollout_percentage", "fallthrough", "variants", "prerequisites"] as const;
+const LEFT_OUT: ReadonlySet<string> = new Set([...IDENTITY, ...AUDIENCE]);
+
+/** All other fields of a flag. One that a new flag cannot have does not compile. */
+type Taken = Pick<NewFlag, Exclude<keyof Flag, (typeof IDENTITY)[number] | (typeof AUDIENCE)[number]>>;
 
 /** The flag for another environment: off there, and without its audience, variants and prerequisites. */
 export function withoutAudience(flag: Flag): NewFlag {
-  const taken = Object.entries(flag).filter(([name]) => name in TAKEN_OVER && TAKEN_OVER[name as keyof NewFlag]);
-  return { ...(Object.fromEntries(taken) as Pick<Flag, "name" | "key">), rollout_percentage: 0 };
+  const taken = Object.entries(flag).filter(([name]) => !LEFT_OUT.has(name));
+  return { ...(Object.fromEntries(taken) as Taken), rollout_percentage: 0 };
 }
