@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import requests
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.config import CoveragePhaseConfig
@@ -30,6 +31,16 @@ def load(document: dict[str, Any]) -> BaseSchema:
     schema = schemathesis.openapi.from_dict(document)
     schema.config.generation.allow_x00 = False  # always refused; patterns would only obscure it
     return schema
+
+
+def encoded_headers(request: requests.PreparedRequest) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a request as HTTPX sends them."""
+    pairs = ((name, value) for name, value in request.headers.items())
+    return [(_encoded(name), _encoded(value)) for name, value in pairs]
+
+
+def _encoded(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("latin-1")
 
 
 def try_operation(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -13,6 +13,7 @@ from flagstaff.history.store.event_segments import StoredEvent, kind_of, unpack
 from tests.support.api import Caller, Json, created, flag_path, project_path
 
 SECONDS = 30
+Found = TypeVar("Found")
 
 
 async def create_metric(caller: Caller, project: Json, **values: Any) -> Json:
@@ -75,16 +76,17 @@ async def until_results(caller: Caller, release: Json, condition: Callable[[Json
     return await until(lambda: read_results(caller, release), condition)
 
 
-async def until(read: Callable[[], Awaitable[Json]], condition: Callable[[Json], bool]) -> Json:
+async def until(read: Callable[[], Awaitable[Found]], condition: Callable[[Found], bool]) -> Found:
     """Read repeatedly until the result fulfils a condition, and return it."""
-    found: Json = {}
+    found: Found | None = None
     try:
         async with asyncio.timeout(SECONDS):
-            while not condition(found := await read()):
+            while not condition(read_now := await read()):
+                found = read_now
                 await asyncio.sleep(0.02)
+            return read_now
     except TimeoutError:
         raise AssertionError(f"it did not become so: {found}") from None
-    return found
 
 
 async def evaluate_users(caller: Caller, sdk_key: str, users: Iterable[str], flag_key: str) -> dict[str, Json]:

@@ -1,6 +1,7 @@
 """The documents of `/docs`, which are compressed when they are first requested."""
 
 import asyncio
+from collections.abc import Iterator
 
 import pytest
 from starlette.requests import Request
@@ -11,7 +12,7 @@ REQUEST = Request({"type": "http", "method": "GET", "headers": [(b"accept-encodi
 
 
 async def test_a_file_that_cannot_be_read_is_read_again_for_the_next_request() -> None:
-    reads = iter([OSError("the disk is away"), b"content"])
+    reads: Iterator[OSError | bytes] = iter([OSError("the disk is away"), b"content"])
 
     def read() -> bytes:
         outcome = next(reads)
@@ -26,7 +27,7 @@ async def test_a_file_that_cannot_be_read_is_read_again_for_the_next_request() -
 
 
 async def test_the_first_requests_at_the_same_time_read_it_once() -> None:
-    reads = []
+    reads: list[None] = []
 
     def read() -> bytes:
         reads.append(None)

@@ -112,7 +112,12 @@ def test_headers_that_are_refused_are_not_shown(text: str) -> None:
 def test_the_sdk_sends_each_header_that_is_accepted(text: str) -> None:
     warned: list[logging.LogRecord] = []
     logger = logging.getLogger("opentelemetry.util.re")
-    logger.addFilter(note := lambda record: bool(warned.append(record)))
+
+    def note(record: logging.LogRecord) -> bool:
+        warned.append(record)
+        return False
+
+    logger.addFilter(note)
     try:
         load(OTEL_EXPORTER_OTLP_HEADERS=text)
         sent = parse_env_headers(text.strip(), liberal=True)

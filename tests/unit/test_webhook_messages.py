@@ -205,7 +205,7 @@ def test_each_action_of_the_audit_trail_is_a_type_of_event() -> None:
     assert {*get_args(Action), "project.deleted"} == set(PROJECT_EVENTS) - {*NoticeType}
     sources = "\n".join(each.read_text() for each in Path(flagstaff.__file__).parent.rglob("*.py"))
     for declared in (actions, notices):
-        sources = sources.replace(Path(declared.__file__).read_text(), "")
+        sources = sources.replace(Path(str(declared.__file__)).read_text(), "")
     of_instances = set(re.findall(r'"((?:account|instance)\.[a-z_]+)"', sources))
     of_instances |= {f"account.{verb}" for verb in ("promoted", "demoted", "deactivated", "reactivated")}
     assert of_instances == set(INSTANCE_EVENTS) - set(PROJECT_EVENTS) - {*NoticeType}

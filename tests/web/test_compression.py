@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
@@ -66,7 +67,7 @@ async def test_what_would_not_get_smaller_stays_as_it_is(body: bytes, headers: l
 
 
 @pytest.mark.parametrize("scope", [{"method": "HEAD"}, {"http_version": "1.0"}], ids=["HEAD", "HTTP/1.0"])
-async def test_an_answer_that_needs_its_length_stays_as_it_is(scope: dict[str, str]) -> None:
+async def test_an_answer_that_needs_its_length_stays_as_it_is(scope: dict[str, Any]) -> None:
     received, _ = await answer(LARGE, JSON, **scope)
     assert "content-encoding" not in received
     assert received["content-length"] == str(len(LARGE))

@@ -144,7 +144,8 @@ async def test_bad_numbers_are_refused_as_rollouts_and_priorities(ada: Caller, f
 
 @pytest.mark.both_databases
 async def test_numbers_and_texts_are_not_booleans(ada: Caller, flag: Json) -> None:
-    for value in (0, 1, "true", "on", None, [], {}):
+    values: tuple[Any, ...] = (0, 1, "true", "on", None, [], {})
+    for value in values:
         assert (await ada.put(flag_path(flag), json={"enabled": value, "name": "changed"})).status_code == 400
     assert (await ada.get(flag_path(flag))).json() == flag
 

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
@@ -55,7 +56,7 @@ async def test_a_bad_limit_cursor_or_parameter_is_refused(ada: Caller, flag: Jso
     for limit in ("0", "-1", "1001", "1.5", "x", ""):
         assert "limit" in field_errors(await ada.get(f"{path}limit={limit}")), limit
     moment, day = "2026-11-20T10:00:00Z", "2026-11-20T10:00:00"
-    for position in (
+    positions: tuple[Any, ...] = (
         [],
         None,
         {},
@@ -67,7 +68,8 @@ async def test_a_bad_limit_cursor_or_parameter_is_refused(ada: Caller, flag: Jso
         [str(uuid4()), -(2**63), moment, str(uuid4())],
         ["0001-01-01T00:00:00", str(uuid4())],
         ["\0"],
-    ):
+    )
+    for position in positions:
         assert "cursor" in field_errors(await ada.get(f"{path}cursor={encoded(position)}")), position
     for cursor in ("", "x", "====", "é", "W" * 4_000, "eyJ4", encoded([[[[]]]] * 50), "%00"):
         assert "cursor" in field_errors(await ada.get(f"{path}limit=2&cursor={cursor}")), cursor

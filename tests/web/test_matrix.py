@@ -217,6 +217,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     measured = Measured("orders", RequestKind.COUNTER, "Orders", (), (Sample(WHOLE, 1.0, 1),))
     async with flagstaff.database.write_history() as connection:
         await add_measured(connection, UUID(flag["environment_id"]), [measured], flagstaff.foundation.now(), 1)
+    assert sent.inserted_primary_key is not None
     ids = {
         "erasure_id": erasure.json()["id"],
         "confirmation": confirmation,
@@ -352,7 +353,7 @@ async def test_roles_in_other_environments_give_and_take_nothing_here(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, place: Place, role: Role
 ) -> None:
     project = {"id": place.ids["project_id"]}
-    elsewhere = {"staging": Role.VIEWER, "tests": Role.EDITOR, "demo": Role.ADMIN}
+    elsewhere: dict[str, str] = {"staging": Role.VIEWER, "tests": Role.EDITOR, "demo": Role.ADMIN}
     for key in ("tests", "demo"):
         await ada.create_environment(project, key=key)
     await join(flagstaff, project, eve, role, elsewhere)
@@ -410,7 +411,7 @@ async def test_an_access_token_needs_each_permission_of_an_operation_and_no_othe
         description = operation[2]
         needed = {description[PERMISSION], *description.get(ALSO, ())}
         for permission in needed:
-            answer = await place.call(await with_permissions(set(Permission) - {permission}), operation)
+            answer = await place.call(await with_permissions({*Permission} - {permission}), operation)
             assert answer.status_code == 403, (operation[1], permission, answer.text)
             assert answer.json()["permission"] == permission, operation[1]
         answer = await place.call(await with_permissions(needed), operation)

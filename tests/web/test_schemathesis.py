@@ -6,6 +6,7 @@ There must be no crash, no undocumented status, media type or shape, and no forb
 import asyncio
 from collections.abc import Iterator
 from copy import deepcopy
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -25,7 +26,7 @@ from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.settings import Settings
 from tests.support.api import BASE_URL, Caller, Json, created, flag_path
 from tests.support.description import STREAMS, described
-from tests.support.documents import load, operation_ids, try_operation
+from tests.support.documents import encoded_headers, load, operation_ids, try_operation
 from tests.support.sessions import log_in
 
 EXAMPLES = 10
@@ -144,7 +145,7 @@ class Service:
         self._ids: Json | None = None
         self._sdk_key = ""
 
-    def send(self, case: schemathesis.Case) -> None:
+    def send(self, case: schemathesis.Case[Any]) -> None:
         """Send a case, with real ids and credentials for valid ones, and check the answer against the document."""
         ids = self._resources()
         positive = case.meta is None or case.meta.generation.mode.is_positive
@@ -177,8 +178,8 @@ class Service:
     async def _exchange(self, request: requests.PreparedRequest) -> httpx.Response:
         assert request.method
         assert request.url
-        body = request.body or b""
-        headers = [(name, value.encode("latin-1")) for name, value in request.headers.items()]
+        body = cast("bytes", request.body or b"")
+        headers = encoded_headers(request)
         return await self._anybody.request(request.method, request.url, headers=headers, content=body)
 
     def _sign_in(self) -> None:

@@ -6,6 +6,7 @@ There must be no crash, no undocumented status, media type or shape, and no forb
 import asyncio
 import json
 from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 import requests
@@ -17,7 +18,7 @@ from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.serving.ofrep.description import describe_ofrep
 from flagstaff.settings import Settings
 from tests.support.api import BASE_URL, Caller
-from tests.support.documents import load, operation_ids, try_operation
+from tests.support.documents import encoded_headers, load, operation_ids, try_operation
 from tests.support.sdk_keys import KeyMaker
 from tests.support.sessions import log_in
 
@@ -36,7 +37,7 @@ class Service:
         self._anybody = anybody
         self._credentials = {"Authorization": f"Bearer {sdk_key}", "X-API-Key": sdk_key}
 
-    def send(self, case: schemathesis.Case) -> None:
+    def send(self, case: schemathesis.Case[Any]) -> None:
         """Send a case, with a real flag and credentials in place of valid ones, and check the answer."""
         if case.path_parameters and (case.meta is None or case.meta.generation.mode.is_positive):
             case.path_parameters = {"key": f"flag-{len(case.path_parameters['key']) % len(VARIANTS)}"}
@@ -48,10 +49,8 @@ class Service:
         request = requests.Request(**{**sent, "cookies": None}).prepare()
         assert request.method
         assert request.url
-        given = [(name, value.encode("latin-1")) for name, value in request.headers.items()]
-        answer = self._runner.run(
-            self._anybody.request(request.method, request.url, headers=given, content=request.body or b"")
-        )
+        given, content = encoded_headers(request), cast("bytes", request.body or b"")
+        answer = self._runner.run(self._anybody.request(request.method, request.url, headers=given, content=content))
         # `ignored_auth` would repeat the request; tests/web/ofrep sends requests without a key.
         case.validate_response(answer, headers=headers, transport_kwargs=sent, excluded_checks=[ignored_auth])
 

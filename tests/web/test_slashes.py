@@ -26,7 +26,7 @@ APPLICATIONS = (
     ("POST", "/unleash/edge/validate"),
 )
 OTHERS = ("/metrics", "/health", "/api/projects", "/auth/login", "/openapi.json", "/docs")
-BODIES = {
+BODIES: dict[str, Json] = {
     "/sdk/v1/evaluate": {"environment": "production"},
     "/sdk/v1/events": {"environment": "production", "events": []},
     "/unleash/api": {"appName": "shop"},

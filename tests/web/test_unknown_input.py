@@ -68,7 +68,7 @@ async def state_of(flagstaff: Flagstaff) -> dict[str, list[Any]]:
     written = [each for each in tables.metadata.sorted_tables if each.schema is None and each.name not in IN_BACKGROUND]
     assert tables.changes in written
     async with flagstaff.database.read() as connection:
-        return {each.name: (await connection.execute(sa.select(each))).fetchall() for each in written}
+        return {each.name: [*(await connection.execute(sa.select(each)))] for each in written}
 
 
 async def refuse(place: Place, operation: Operation, **request: Any) -> dict[str, str]:

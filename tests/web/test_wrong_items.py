@@ -28,7 +28,7 @@ def resolve(schema: Json) -> Iterator[Json]:
     if "$ref" in schema:
         yield from resolve(DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
     elif "anyOf" in schema or "oneOf" in schema:
-        for each in schema.get("anyOf", schema.get("oneOf")):
+        for each in schema.get("anyOf") or schema["oneOf"]:
             yield from resolve(each)
     else:
         yield schema

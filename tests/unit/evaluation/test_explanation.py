@@ -153,17 +153,16 @@ def check_shares(trace: FlagTrace, context: Context) -> None:
 def test_every_rule_is_traced_whether_or_not_it_is_reached() -> None:
     gold = Condition("plan", Operator.IN, ("gold",))
     flag = make_flag(ENVIRONMENT, key="flag")
+    different: tuple[dict[str, Any], ...] = (
+        {"enabled": False, "conditions": (gold,)},
+        {"conditions": (Condition("plan", Operator.IN, ("silver",)), gold)},
+        {"conditions": (gold,), "rollout_percentage": 1},
+        {"conditions": (gold,)},
+        {"conditions": (gold,)},
+    )
     rules = [
         make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, created_at=AT + timedelta(place), **values)
-        for place, values in enumerate(
-            (
-                {"enabled": False, "conditions": (gold,)},
-                {"conditions": (Condition("plan", Operator.IN, ("silver",)), gold)},
-                {"conditions": (gold,), "rollout_percentage": 1},
-                {"conditions": (gold,)},
-                {"conditions": (gold,)},
-            )
-        )
+        for place, values in enumerate(different)
     ]
     _, traced = explain_flags([(flag, rules)], "user-1", custom={"plan": "gold"})["flag"]
     assert [each.status for each in traced] == [

@@ -36,6 +36,10 @@ weights = (
     .map(lambda each: loops.pack(accumulate(each)))
 )
 FLAGS = 12
+# What a match may not have.
+NO_NUMBER: Any = "5"
+NO_MATCHES: Any = (5,)
+NO_TUPLE: Any = [MATCH]
 numbers = st.integers(0, FLAGS - 1)
 plain_matches = st.builds(
     RuleMatch,
@@ -99,8 +103,8 @@ CALLS_WITH_MISTAKES: list[tuple[Callable[..., Any], tuple[Any, ...], type[Except
     (loops.apply_rules, ((), 0, (), b"", bytearray(), b""), TypeError),
     (loops.apply_rules, ((None,), 0, (), b"", bytearray(1), bytearray()), TypeError),
     (loops.apply_rules, ((MATCH[:5],), 0, (), b"", bytearray(1), bytearray()), TypeError),
-    (loops.apply_rules, ((MATCH._replace(rank="5"),), 0, (), b"", bytearray(1), bytearray()), TypeError),
-    (loops.apply_rules, ((MATCH._replace(needs="5"),), 0, (), b"", bytearray(1), bytearray()), TypeError),
+    (loops.apply_rules, ((MATCH._replace(rank=NO_NUMBER),), 0, (), b"", bytearray(1), bytearray()), TypeError),
+    (loops.apply_rules, ((MATCH._replace(needs=NO_NUMBER),), 0, (), b"", bytearray(1), bytearray()), TypeError),
     (loops.apply_rules, ((MATCH,), 0, (), b"", bytearray(), bytearray()), IndexError),
     (loops.apply_rules, ((), 0, (MATCH._replace(position=-1),), b"", bytearray(1), bytearray()), IndexError),
     (loops.apply_rules, ((MATCH._replace(rank=-1),), 0, (), b"", bytearray(1), bytearray()), IndexError),
@@ -110,8 +114,8 @@ CALLS_WITH_MISTAKES: list[tuple[Callable[..., Any], tuple[Any, ...], type[Except
     (loops.apply_rules, ((MATCH._replace(variant=0),), 0, (), b"", bytearray(1), bytearray()), IndexError),
     (loops.apply_rules, ((MATCH._replace(variant=256),), 0, (), b"", bytearray(1), bytearray(1)), IndexError),
     (loops.apply_rules, ((SHARES,), 0, (), b"\x65", bytearray(1), bytearray()), IndexError),
-    (loops.apply_rules, ((SHARES._replace(by_bucket=(5,)),), 0, (), b"\0", bytearray(1), bytearray()), TypeError),
-    (loops.apply_rules, ((SHARES._replace(by_bucket=[MATCH]),), 0, (), b"\0", bytearray(1), bytearray()), TypeError),
+    (loops.apply_rules, ((SHARES._replace(by_bucket=NO_MATCHES),), 0, (), b"\0", bytearray(1), bytearray()), TypeError),
+    (loops.apply_rules, ((SHARES._replace(by_bucket=NO_TUPLE),), 0, (), b"\0", bytearray(1), bytearray()), TypeError),
     (loops.select_bytes, (ADA,), TypeError),
     (loops.select_bytes, (ADA, [0]), TypeError),
     (loops.select_bytes, ("ada", loops.pack([0])), TypeError),
@@ -147,6 +151,7 @@ def test_arguments_that_do_not_fit_are_refused(
 def test_no_call_keeps_memory_or_a_reference(compiled: None) -> None:
     prefix, sums, identifier, fragments = b"flag-%d:" % 1, loops.pack([1, 2]), b"user-%d" % 1, (*FRAGMENTS,)
     match = RuleMatch(0, 5, 101)
+    mixed: Any = ((fragments,), {0: fragments}) * 150
     held = prefix, sums, identifier, fragments, *fragments, match
 
     def call_all() -> None:
@@ -156,7 +161,7 @@ def test_no_call_keeps_memory_or_a_reference(compiled: None) -> None:
             loops.apply_rules((match,), 0, (match,), b"", bytearray(1), bytearray())
             loops.select_bytes(identifier, loops.pack([0, 1]))
             loops.join(identifier, (fragments,) * 300, places, b"", prefix, sums)
-            loops.join(identifier, ((fragments,), {0: fragments}) * 150, bytes(300), places, prefix, sums)
+            loops.join(identifier, mixed, bytes(300), places, prefix, sums)
             for function, arguments, error in CALLS_WITH_MISTAKES:
                 with pytest.raises(error):
                     function(*arguments)
@@ -239,7 +244,9 @@ def test_hashes_are_the_same_with_and_without_avx2(compiled: None, tmp_path: Pat
     made = tmp_path / "_loops.abi3.so"
     subprocess.run([*hatch_build.compiler_command(made), flag], check=True, timeout=120)
     loader = importlib.machinery.ExtensionFileLoader("_loops", str(made))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("_loops", loader))
+    specification = importlib.util.spec_from_loader("_loops", loader)
+    assert specification is not None
+    module = importlib.util.module_from_spec(specification)
     loader.exec_module(module)
     many, identifier = tuple(b"flag-%d:" % 7 ** (number % 9) for number in range(200)), b"abcdefg" * 600
     for flags in (many[:1], many[:15], many[:33], many):
@@ -285,6 +292,7 @@ def test_a_build_without_a_compiler_says_so_and_changes_nothing(
 
 
 def test_an_installation_without_a_compiler_removes_what_was_compiled_of_older_sources(checkout: Path) -> None:
-    hook = hatch_build.PackageBuildHook(str(checkout), {}, None, None, str(checkout), "wheel")
+    none: Any = None
+    hook = hatch_build.PackageBuildHook(str(checkout), {}, none, none, str(checkout), "wheel")
     hook.initialize("editable", {})
     assert [each.name for each in checkout.iterdir()] == ["_loops.c"]

@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -386,7 +387,9 @@ def make_arrivals(generator: random.Random) -> tuple[list[tuple[str, Seen]], lis
 @pytest.mark.parametrize("seed", range(40))
 def test_whatever_the_order_of_arrival_the_users_with_an_event_are_the_same(seed: int) -> None:
     seen, events, arrivals = make_arrivals(random.Random(seed))
-    counted, exposures, done = Observations(), {}, {}
+    counted = Observations()
+    exposures: dict[Any, Any] = {}
+    done: dict[Any, Any] = {}
     stored: list[CountedEvent] = []
     for start in range(0, len(arrivals), 7):  # as the observer reads: pieces, and earlier events when a user is exposed
         work = counting(counted)

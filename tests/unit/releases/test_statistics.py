@@ -329,10 +329,11 @@ def test_what_is_tolerated_is_a_share_of_the_size_of_a_mean_also_of_a_negative_o
 def test_what_is_tolerated_is_of_the_size_of_the_mean_in_each_step_and_in_each_block() -> None:
     """A flag that changes nothing does no more than is tolerated, also if the mean changes its sign."""
     generator = random.Random(1)
-    blocks = [
-        Block(*(moments_of([generator.gauss(level, 3) for _ in range(1000)]) for _ in range(2)), 3)
-        for level in (10, -10)
-    ]
+
+    def draw(level: float) -> Moments:
+        return moments_of([generator.gauss(level, 3) for _ in range(1000)])
+
+    blocks = [Block(draw(level), draw(level), 3) for level in (10, -10)]
     for steps in ([Step([each], 0.45) for each in blocks], [Step(blocks)]):
         for harm_is_more in (True, False):
             assert means.log_evidence(steps, harm_is_more=harm_is_more, tolerates=0.2) < 0

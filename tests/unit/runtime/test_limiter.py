@@ -14,7 +14,8 @@ from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from flagstaff.limits.limiter import SLOTS, SlidingWindow
+from flagstaff.limits.exchange import SLOTS
+from flagstaff.limits.limiter import SlidingWindow
 
 
 class Clock:

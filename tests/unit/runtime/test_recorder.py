@@ -4,7 +4,9 @@ import asyncio
 import resource
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -17,7 +19,7 @@ from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.history.buffer import Buffer
-from flagstaff.history.recorder import EvaluationRecorder
+from flagstaff.history.recorder import EvaluationRecorder, Recorder
 from flagstaff.history.spool import EvaluationForm, Spool
 from flagstaff.values.errors import unavailable
 from tests.support.builders import make_environment, make_flag
@@ -111,7 +113,7 @@ def make_recorder(
 
 def uneven_batch() -> bytes:
     """Return a file with one more time than users."""
-    layout = {"recorded": [], "constant": []}
+    layout: dict[str, list[object]] = {"recorded": [], "constant": []}
     columns = {"times": [1], "users": [], "emails": [None], "recorded": [b""]}
     group = {"environment_id": str(UUID(int=1)), "layout": layout, **columns}
     return b"\x01" + msgspec.msgpack.encode({"id": 1, "groups": [group]})
@@ -126,6 +128,18 @@ def no_descriptors() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def has_dropped(recorder: Recorder[Any], records: int) -> bool:
+    return recorder.dropped == records
+
+
+def has_written(recorder: Recorder[Any], records: int) -> bool:
+    return recorder.written == records
+
+
+def has_tried_again(recorder: Recorder[Any], store: Store, attempts: int) -> bool:
+    return recorder.is_stuck and store.attempts > attempts + 1
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -261,10 +275,11 @@ async def test_the_log_says_first_that_records_are_dropped_and_at_the_end_how_ma
                 store.error = RuntimeError("refused")
                 for number in range(1, 4):
                     recorder.record(snapshot, "ada", None, b"\x07")
-                    await until(lambda wanted=3 * outage - 3 + number: recorder.dropped == wanted)
+                    wanted = 3 * outage - 3 + number
+                    await until(partial(has_dropped, recorder, wanted))
                 store.error = None
                 recorder.record(snapshot, "bob", None, b"\x07")
-                await until(lambda wanted=outage: recorder.written == wanted)
+                await until(partial(has_written, recorder, outage))
     told = [(each["event"], each["records"]) for each in entries if each["event"].startswith("evaluations_dropped")]
     assert told == [("evaluations_dropped", 1), ("evaluations_dropped_in_all", 3)] * 2
 
@@ -495,7 +510,7 @@ async def test_records_that_may_not_be_dropped_wait_in_memory_until_the_store_ta
     for user in "abc":
         recorder.record(snapshot, user, None, b"\x07")
         attempts = store.attempts
-        await until(lambda attempts=attempts: recorder.is_stuck and store.attempts > attempts + 1)  # type: ignore[misc]
+        await until(partial(has_tried_again, recorder, store, attempts))
     assert (recorder.waiting, recorder.dropped, files(tmp_path)) == (3, 0, [])
     store.error = None
     await until(lambda: recorder.written == 3 and not recorder.is_stuck)

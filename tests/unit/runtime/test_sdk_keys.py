@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -23,7 +24,7 @@ async def world() -> AsyncIterator[World]:
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-def make_key(world: World, environment: str = "production", **values: object) -> tuple[str, UUID]:
+def make_key(world: World, environment: str = "production", **values: Any) -> tuple[str, UUID]:
     """Commit a new key; it is valid after the next refresh."""
     text = new_environment_key(world.project.id, environment)
     key = KeyInForce(uuid7(), KeyKind.SERVER, None)._replace(**values)

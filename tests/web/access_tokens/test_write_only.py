@@ -3,6 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
 
@@ -144,7 +145,7 @@ async def test_a_long_list_is_reduced_to_ids_in_its_order(ada: Caller, issue: Is
     description = json.dumps(["[{,}]", '\\"', "é"] * 100)
     body = {"name": "Checkout", "key": "checkout", "description": description}
     machine = await issue("flags:write")
-    found = created(
+    found: Any = created(
         await machine.post(
             f"{project_path(project)}/flags", json={**body, "environments": [each["id"] for each in environments]}
         )

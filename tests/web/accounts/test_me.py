@@ -17,7 +17,8 @@ from tests.support.sessions import operated_accounts
 
 
 async def ask(client: Caller, *authorization: str | bytes) -> httpx.Response:
-    return await client.get("/api/me", headers=[("authorization", each) for each in authorization])
+    given = [each if isinstance(each, bytes) else each.encode() for each in authorization]
+    return await client.get("/api/me", headers=[(b"authorization", each) for each in given])
 
 
 def part(value: Any) -> str:
@@ -32,7 +33,7 @@ async def test_without_a_token_it_is_refused(client: Caller) -> None:
 
 
 async def test_another_form_of_authorization_is_refused(ada: Caller, client: Caller) -> None:
-    token = ada.token
+    token = str(ada.token)
     for given in (
         "",
         "Bearer",

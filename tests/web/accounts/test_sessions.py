@@ -119,7 +119,8 @@ async def test_a_device_is_one_line_of_text_of_bounded_length(
     ada: Caller, client: Caller, given: str | bytes, shown: str | None
 ) -> None:
     body = {"email": EMAIL, "password": PASSWORD}
-    assert (await client.post("/auth/login", json=body, headers={"user-agent": given})).status_code == 200
+    headers = {b"user-agent": given if isinstance(given, bytes) else given.encode()}
+    assert (await client.post("/auth/login", json=body, headers=headers)).status_code == 200
     assert (await listed(ada))[-1]["device"] == shown
 
 

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.history.applications import Client, FlagCounts, Report
+from flagstaff.history.applications import Client, Report
 from tests.support.api import Json
 from tests.support.clock import Clock
 
@@ -26,7 +26,7 @@ def make_client(**values: Any) -> Client:
     return Client(**{**named, **values})
 
 
-def make_report(environment: Json, window: bytes | None = None, **counts: FlagCounts) -> Report:
+def make_report(environment: Json, window: Any = None, **counts: Any) -> Report:
     """Return a report of an instance, of a window that no other report has unless one is given."""
     return Report(UUID(environment["id"]), make_client(), window or uuid4().bytes, counts)
 

@@ -229,7 +229,7 @@ async def test_the_comments_on_a_flag_and_its_releases_go_with_it_and_those_on_i
 async def test_an_access_token_needs_the_permission_to_comment_and_to_read(ada: Caller, flag: Json) -> None:
     from tests.web.test_matrix import issue  # noqa: PLC0415 - it imports the whole API
 
-    reader = await issue(ada, ["flags:read"])  # type: ignore[list-item]
+    reader = await issue(ada, ["flags:read"])
     refused = await reader.post(of_flag(flag), json={"text": "x"})
     assert (refused.status_code, refused.json()["permission"]) == (403, "comments:write")
 

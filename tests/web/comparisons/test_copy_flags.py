@@ -374,7 +374,7 @@ async def test_variants_that_are_given_or_needed_there_are_not_taken_away(
 async def test_shares_that_stay_keep_their_users_or_the_flag_is_refused(
     ada: Caller, environment: Json, staging: Json, own: str, parts: list[str]
 ) -> None:
-    shares = {"rollout": {"rollout_percentage": 50}, "variants": {"variants": [RED, BLUE]}}
+    shares: dict[str, Json] = {"rollout": {"rollout_percentage": 50}, "variants": {"variants": [RED, BLUE]}}
     here = await ada.create_flag(environment, bucketing_key="x", variants=[RED])
     await ada.create_rule(here, rollout_percentage=50)
     there = await ada.create_flag(staging, **shares.get(own, {}))

@@ -14,7 +14,7 @@ from tests.support.api import Caller, Json, flag_path
 from tests.support.builders import make_environment, make_flag, store_all
 from tests.support.sdk_keys import KeyMaker
 
-Send = Callable[[str, Any], Awaitable[httpx.Response]]
+Send = Callable[[str, str, dict[str, Any]], Awaitable[httpx.Response]]
 PROTOCOLS = ("sdk", "ofrep", "frontend")
 LONGEST = "\N{GRINNING FACE}" * 1024
 VARIANTS = (Variant("a", 1, '"a"'), Variant("b", 1, '"b"'))
@@ -62,7 +62,8 @@ async def test_a_context_has_at_most_a_thousand_attributes(send: Send, protocol:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_a_long_context_has_a_bounded_number_of_marks(send: Send, protocol: str) -> None:
-    for odd in ([0] * MARKS_MAX, [[]] * 3_000, {"x": [{}] * 3_000}, "\\" * 4_200, ":" * MARKS_MAX):
+    many: tuple[Any, ...] = ([0] * MARKS_MAX, [[]] * 3_000, {"x": [{}] * 3_000}, "\\" * 4_200, ":" * MARKS_MAX)
+    for odd in many:
         assert "must not have more than 8,192 quotes, commas" in reason(await send(protocol, "ada", {"x": odd}))
     for fine in ([0] * (MARKS_MAX - 100), "x" * 60_000, "\\" * 4_000, [":,:"] * 1_000):
         assert (await send(protocol, "ada", {"x": fine})).status_code == 200

@@ -33,8 +33,8 @@ async def reason(client: Caller, project: Json, environment: str = "production")
     """Return the reason of the flag `flag` for Ada, or None if there is no such flag."""
     answer = await client.evaluate(project["sdk_key"], environment, {"user_id": "ada"})
     assert answer.status_code == 200, answer.text
-    found: Json | None = answer.json()["flags"].get("flag")
-    return found and found["reason"]
+    found: Json = answer.json()["flags"].get("flag", {})
+    return found.get("reason")
 
 
 @contextmanager

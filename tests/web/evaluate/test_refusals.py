@@ -109,7 +109,7 @@ async def test_a_missing_wrong_or_doubled_key_is_refused(client: Caller, project
         answer = await client.post(
             URL,
             json={"environment": "production"},
-            headers=[(name, value.encode("latin-1")) for name, value in headers],
+            headers=[(name.encode(), value.encode("latin-1")) for name, value in headers],
         )
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, CHALLENGE), headers
 

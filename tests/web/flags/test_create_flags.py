@@ -86,7 +86,7 @@ async def test_each_environment_gets_a_flag_of_its_own(
     flagstaff: Flagstaff, ada: Caller, client: Caller, project: Json, environment: Json, staging: Json
 ) -> None:
     values = {"enabled": True, "rollout_percentage": 40, "tags": ["a"], "description": "d" * 10_000}
-    flags = created(await create(ada, project, environment, staging, **values))
+    flags: Any = created(await create(ada, project, environment, staging, **values))
     assert [each["environment_id"] for each in flags] == [environment["id"], staging["id"]]
     assert flags[0]["id"] != flags[1]["id"]
     for place, flag in zip((environment, staging), flags, strict=True):

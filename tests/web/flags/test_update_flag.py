@@ -77,7 +77,7 @@ async def test_a_body_that_is_not_an_object_is_refused(ada: Caller, flag: Json) 
 
 async def test_only_the_given_field_changes(ada: Caller, flag: Json) -> None:
     expected = flag
-    for given in (
+    changes: tuple[Json, ...] = (
         {"name": "Renamed"},
         {"description": "Three steps."},
         {"description": None},
@@ -94,7 +94,8 @@ async def test_only_the_given_field_changes(ada: Caller, flag: Json) -> None:
         {"tags": ["b", "a"]},
         {"tags": ["a"]},
         {"tags": []},
-    ):
+    )
+    for given in changes:
         answer = await ada.put(flag_path(flag), json=given)
         assert answer.status_code == 200
         assert answer.json()["updated_at"] > expected["updated_at"]
@@ -114,7 +115,7 @@ async def test_the_result_of_a_get_can_be_put_and_changes_nothing(
 
 
 async def test_read_only_fields_are_ignored_whatever_they_hold(ada: Caller, flag: Json) -> None:
-    given = {"id": str(uuid4()), "project_id": None, "environment_id": 7, "created_at": "never", "updated_at": []}
+    given: Json = {"id": str(uuid4()), "project_id": None, "environment_id": 7, "created_at": "never", "updated_at": []}
     answer = await ada.put(flag_path(flag), json={**given, "name": "Renamed"})
     assert answer.json() == {**flag, "name": "Renamed", "updated_at": answer.json()["updated_at"]}
 

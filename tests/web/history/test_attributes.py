@@ -76,7 +76,8 @@ async def test_what_no_rule_looks_at_is_not_kept(
 async def test_a_request_without_attributes_is_recorded_as_having_none(
     ada: Caller, client: Caller, environment: Json, flag: Json, when_recorded: WhenRecorded
 ) -> None:
-    for context in ({}, {"user_id": "ada"}, {"custom_attributes": {}}):
+    contexts: tuple[Json, ...] = ({}, {"user_id": "ada"}, {"custom_attributes": {}})
+    for context in contexts:
         assert await kept_of(ada, client, environment, when_recorded, context) == {}
 
 
@@ -98,8 +99,9 @@ async def test_of_lists_and_objects_only_what_conditions_can_compare_is_kept(
 ) -> None:
     for value in ("ü\x00", 5, 5.0, -1e300, 10**400, True, None, "x" * 1025, ["gold", 1, False]):
         assert repr(await kept(ada, client, environment, when_recorded, {"plan": value})) == repr({"plan": value})
-    for value in ({}, [], [[]], {"a": []}, ["x"] * 101):
-        assert await kept(ada, client, environment, when_recorded, {"plan": value}) == {"plan": None}
+    others: tuple[Any, ...] = ({}, [], [[]], {"a": []}, ["x"] * 101)
+    for other in others:
+        assert await kept(ada, client, environment, when_recorded, {"plan": other}) == {"plan": None}
     assert await kept(ada, client, environment, when_recorded, {"plan": ["a", {}, ["b"]]}) == {"plan": ["a"]}
 
 

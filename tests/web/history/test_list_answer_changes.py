@@ -64,7 +64,7 @@ async def test_a_query_that_makes_no_sense_is_refused_by_name(
 
 
 async def test_a_user_without_evaluations_has_none(ada: Caller, environment: Json, evaluate: Evaluate) -> None:
-    nothing = {"items": [], "since": None, "next_cursor": None}
+    nothing: Json = {"items": [], "since": None, "next_cursor": None}
     assert await changes(ada, environment, user_id="ada") == nothing
     await evaluate("bob")
     assert await changes(ada, environment, user_id="ada") == nothing

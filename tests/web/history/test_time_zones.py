@@ -84,10 +84,11 @@ async def test_every_number_equals_a_recount(flagstaff: Flagstaff, ada: Caller, 
     ]
     records = await record(flagstaff, environment, layouts, chance)
     path = f"{environment_path(environment)}/evaluations/summary"
+    later = datetime.now(UTC) + timedelta(hours=2)
     for is_rolled_up in (False, True):
         if is_rolled_up:
-            later = datetime.now(UTC) + timedelta(hours=2)
-            await HistoryRetention(flagstaff.database, lambda at=later: at, timedelta(days=36_500)).roll_up()
+            retention = HistoryRetention(flagstaff.database, lambda: later, timedelta(days=36_500))
+            await retention.roll_up()
         for name in ("Europe/Berlin", "Asia/Kathmandu", "UTC"):
             zone = ZoneInfo(name)
             for interval in NAMES:
@@ -122,7 +123,8 @@ async def test_an_environment_that_was_created_again_under_its_key_has_only_its_
     answer = (await ada.get(f"{own}/evaluations/summary", params=query)).json()
     assert counted(answer["flags"]["often"], "1h", zone) == recount(second, "1h", zone, layout.recorded[0].id)
     assert answer["predecessors"] == []
-    listed, cursor = 0, {}
+    listed = 0
+    cursor: Json | None = {}
     while cursor is not None:
         page = (await ada.get(f"{own}/evaluations", params={"limit": 100, "since": "2026-10-20", **cursor})).json()
         listed += len(page["items"])

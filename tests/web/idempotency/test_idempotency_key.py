@@ -89,7 +89,7 @@ async def test_without_a_token_a_key_opens_nothing(ada: Caller, client: Caller, 
 async def test_an_invalid_key_is_refused_and_nothing_is_done(
     flagstaff: Flagstaff, ada: Caller, flag: Json, toggle: str, key: str | bytes
 ) -> None:
-    answer = await ada.post(toggle, headers={"idempotency-key": key})
+    answer = await ada.post(toggle, headers={b"idempotency-key": key if isinstance(key, bytes) else key.encode()})
     assert field_errors(answer) == NO_KEY
     assert await toggles(flagstaff, flag) == 0
 
@@ -278,7 +278,7 @@ async def test_on_other_methods_a_key_means_nothing(ada: Caller, flag: Json) -> 
     for enabled in (False, True, False):
         answer = await ada.put(flag_path(flag), json={"enabled": enabled}, headers=KEY)
         assert answer.json()["enabled"] is enabled
-    assert (await ada.get(flag_path(flag), headers={"idempotency-key": b"\xe4"})).status_code == 200
+    assert (await ada.get(flag_path(flag), headers={b"idempotency-key": b"\xe4"})).status_code == 200
 
 
 async def test_after_24_hours_a_key_is_new(

@@ -242,8 +242,13 @@ async def test_first_requests_at_the_same_time_share_the_translation(
     ada: Caller, environment: Json, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
-    translate = translations.translate
-    monkeypatch.setattr(translations, "translate", lambda *given: made.append(given) or translate(*given))
+    translate: Any = vars(translations)["translate"]
+
+    def note(*given: object) -> object:
+        made.append(given)
+        return translate(*given)
+
+    monkeypatch.setattr(translations, "translate", note)
     await ada.create_flag(environment, key="checkout")
     answers = await asyncio.gather(*(ask({"targetingKey": str(number)}) for number in range(5)))
     assert {answer.status_code for answer in answers} == {200}

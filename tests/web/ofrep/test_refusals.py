@@ -40,7 +40,7 @@ def refused(answer: httpx.Response, status: int, code: str, details: str = "") -
 async def test_a_request_without_a_valid_key_is_refused(client: Caller, headers: dict[str, str]) -> None:
     for path in (PATH, f"{PATH}/checkout"):
         answer = await client.post(
-            path, json={}, headers={name: value.encode("latin-1") for name, value in headers.items()}
+            path, json={}, headers={name.encode(): value.encode("latin-1") for name, value in headers.items()}
         )
         refused(answer, 401, "GENERAL", "not valid")
         assert answer.headers["www-authenticate"] == "Bearer"

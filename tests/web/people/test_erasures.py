@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -593,13 +594,17 @@ async def test_while_batches_continue_the_segments_of_a_user_nothing_is_lost_and
     assert Counter(each.user_id for each in kept) == {None: 60, "ada": 60}
 
 
+def in_days(days: int) -> datetime:
+    return datetime.now(UTC) + timedelta(days=days)
+
+
 async def test_erasures_are_forgotten_when_nothing_so_old_is_kept(
     ada: Caller, path: str, flagstaff: Flagstaff, environment: Json
 ) -> None:
     await erase(ada, path)
     eraser = flagstaff.people.eraser
     for days, left in ((90, True), (92, False)):
-        await replace(eraser, passed=lambda days=days: datetime.now(UTC) + timedelta(days=days)).purge()
+        await replace(eraser, passed=partial(in_days, days)).purge()
         assert bool((await ada.get(path)).json()) == left
         async with flagstaff.database.read_history() as connection:
             assert bool((await connection.execute(sa.select(tables.erased_users))).all()) == left

@@ -102,7 +102,7 @@ async def lack_a_factor(ada: Caller, _grace: Caller, project: Json, clock: Clock
     assert (await ada.put(f"{project_path(project)}/security", json={"demands_second_factor": True})).status_code == 200
 
 
-LOSSES = {
+LOSSES: dict[Lose, str] = {
     leave: "eve@example.com, for whom this release acts, is not a member of the project any more.",
     become_viewer: "eve@example.com, for whom this release acts, may not make its changes any more.",
     become_viewer_there: "eve@example.com, for whom this release acts, may not make its changes any more.",

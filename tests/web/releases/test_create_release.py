@@ -189,12 +189,12 @@ async def test_a_tolerance_with_which_a_guard_could_never_act_is_refused(
 async def test_a_release_is_answered_as_it_was_given(ada: Caller, metric: Json, flag: Json, path: str) -> None:
     assert metric
     at = soon(days=1)
-    steps = [
+    steps: list[Json] = [
         {"at": at, "changes": {"enabled": True, "rollout_percentage": 5}},
         {"after_seconds": 60, "changes": {"rollout_percentage": 50}, "least_users": 100},
     ]
-    guards = [{"metric": "errors", "action": "turn_off", "tolerates": 0.1}]
-    body = {"name": "Checkout", "steps": steps, "guards": guards, "false_alarm_rate": 0.01, "when_late": "skip"}
+    guards: list[Json] = [{"metric": "errors", "action": "turn_off", "tolerates": 0.1}]
+    body: Json = {"name": "Checkout", "steps": steps, "guards": guards, "false_alarm_rate": 0.01, "when_late": "skip"}
     release = created(await ada.post(path, json=body))
     assert release == {
         **body,

@@ -413,14 +413,16 @@ async def test_guards_go_on_watching_through_edits_by_hand_and_pauses(
     assert not (await ada.get(flag_path(flag))).json()["enabled"]
 
 
+def has_applied(found: Json, many: int) -> bool:
+    return len(found["applied"]) == many
+
+
 async def test_another_bucketing_key_is_another_way_to_divide_users(ada: Caller, flag: Json, metric: Json) -> None:
     assert metric
     release = await begin(ada, flag, {**TURN_OFF, "action": "notify"})
     for place, key in enumerate(("winter", "spring"), 2):
         await ada.put(flag_path(flag), json={"bucketing_key": key})
-        paused = await until(
-            partial(read_release, ada, release), lambda found, many=place: len(found["applied"]) == many
-        )
+        paused = await until(partial(read_release, ada, release), partial(has_applied, many=place))
         assert paused["state"] == "paused"
         assert paused["applied"][-1]["arms"] == release["applied"][0]["arms"]
     resumed = (await ada.post(f"{release_path(release)}/resume")).json()

@@ -66,7 +66,7 @@ async def test_conditions_that_a_rule_has_stay_when_it_becomes_one_for_attribute
 
 async def test_only_the_given_field_changes_and_each_change_is_later(ada: Caller, rule: Json, rule_path: str) -> None:
     expected = rule
-    for given in (
+    changes: tuple[Json, ...] = (
         {"rule_value": "example.com"},
         {"priority": -1},
         {"enabled": False},
@@ -77,7 +77,8 @@ async def test_only_the_given_field_changes_and_each_change_is_later(ada: Caller
         {"conditions": []},
         {"rule_type": "attributes", "rule_value": None, "conditions": [CONDITION]},
         {"rule_type": "user_email", "rule_value": "ada@example.com"},
-    ):
+    )
+    for given in changes:
         answer = await ada.put(rule_path, json=given)
         assert answer.status_code == 200
         assert answer.json()["updated_at"] > expected["updated_at"]

@@ -40,7 +40,13 @@ async def test_only_the_given_field_changes_and_each_change_is_later(
     ada: Caller, segment: Json, segment_path: str, list_changes: ListChanges
 ) -> None:
     expected = segment
-    for given in ({"name": "Renamed"}, {"description": None}, {"conditions": []}, {"conditions": [GOLD, GOLD]}):
+    changes: tuple[Json, ...] = (
+        {"name": "Renamed"},
+        {"description": None},
+        {"conditions": []},
+        {"conditions": [GOLD, GOLD]},
+    )
+    for given in changes:
         answer = await ada.put(segment_path, json=given)
         assert answer.json()["updated_at"] > expected["updated_at"]
         before, expected = expected, {**expected, **given, "updated_at": answer.json()["updated_at"]}

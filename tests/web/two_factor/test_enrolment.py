@@ -7,14 +7,14 @@ import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.identity.second_factors.second_factors import FAILURES_MAX
-from tests.support.api import Caller, field_errors
+from tests.support.api import Caller, Json, field_errors
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD, operated_accounts
 from tests.support.two_factor import TWO_FACTOR, App, answer_challenge, begin, challenge, enrol, log_in
 from tests.web.conftest import ListChanges
 
 NOT_YOURS = {"current_password": "is not your current password"}
-NONE = {"totp_since": None, "passkeys": [], "recovery_codes_left": 0, "meets_demand": False}
+NONE: Json = {"totp_since": None, "passkeys": [], "recovery_codes_left": 0, "meets_demand": False}
 REMOVAL = {"current_password": PASSWORD}
 
 

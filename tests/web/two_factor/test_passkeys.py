@@ -103,7 +103,8 @@ GARBAGE: list[Any] = [
 
 
 async def test_what_is_no_credential_is_refused(ada: Caller, client: Caller) -> None:
-    for garbage in (1, "x", None, []):
+    others: tuple[Any, ...] = (1, "x", None, [])
+    for garbage in others:
         assert field_errors(await log_in_with(client, garbage)).keys() == {"credential"}
     for garbage in GARBAGE:
         assert field_errors(await log_in_with(client, garbage)) == {"credential": UNREADABLE}, garbage
@@ -298,7 +299,7 @@ async def test_a_removed_passkey_is_asked_for_and_accepted_no_more(
     assert (await ada.post(path, json=CONFIRMED)).status_code == 204
 
     assert (await list_changes())[-1]["action"] == "account.passkey_removed"
-    state = {"totp_since": None, "passkeys": [], "recovery_codes_left": 0, "meets_demand": False}
+    state: Json = {"totp_since": None, "passkeys": [], "recovery_codes_left": 0, "meets_demand": False}
     assert (await ada.get(TWO_FACTOR)).json() == state
     assert (await log_in(client)).status_code == 200
     answer = await log_in_with(client, authenticator.get(await begin_login(client)))

@@ -131,7 +131,7 @@ async def test_a_report_of_an_environment_of_5_000_flags_is_kept_whole(
     report: Ask, flagstaff: Flagstaff, ada: Caller, environment: Json
 ) -> None:
     toggles = {f"flag-{number}".ljust(128, "x"): {"yes": 3, "no": 1, "variants": {}} for number in range(5_000)}
-    body = {**METRICS, "bucket": {**WINDOW, "toggles": toggles}}
+    body: Json = {**METRICS, "bucket": {**WINDOW, "toggles": toggles}}
     assert len(json.dumps(body)) > 512 * 1024
     assert (await report("metrics", body)).status_code == 202
     await flagstaff.applications.collector.write()
@@ -186,7 +186,7 @@ async def test_a_report_without_counts_is_accepted(report: Ask, noted: list[Repo
 
 
 async def test_what_a_client_claims_is_bounded(report: Ask, noted: list[Report]) -> None:
-    toggles = {f"flag-{number}": {"yes": 1} for number in range(5001)}
+    toggles: dict[str, Json] = {f"flag-{number}": {"yes": 1} for number in range(5001)}
     assert (await report("metrics", {**METRICS, "bucket": {**WINDOW, "toggles": toggles}})).status_code == 202
     huge = {"yes": 10**18, "no": 0, "variants": {str(number): 1 for number in range(1000)}}
     body = {**METRICS, "appName": "a\0" * 500, "bucket": {**WINDOW, "toggles": {"k" * 9999: huge}}}
@@ -260,8 +260,8 @@ async def test_a_long_report_is_read_in_short_steps(
     flagstaff: Flagstaff, keys: KeyMaker, environment: Json, path: str
 ) -> None:
     variants = {f"v{each}": 1 for each in range(4)}
-    toggles = {f"flag-{number}": {"yes": 3, "no": 1, "variants": variants} for number in range(5_000)}
-    body = {**METRICS, "bucket": {**WINDOW, "toggles": toggles}}
+    toggles: dict[str, Json] = {f"flag-{number}": {"yes": 3, "no": 1, "variants": variants} for number in range(5_000)}
+    body: Json = {**METRICS, "bucket": {**WINDOW, "toggles": toggles}}
     if path == "metrics/bulk":
         names = {"appName": "shop", "environment": "production"}
         body = {**BATCH, "metrics": [{"featureName": key, **names, **counts} for key, counts in toggles.items()]}

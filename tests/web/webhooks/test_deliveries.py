@@ -3,6 +3,7 @@
 import asyncio
 import io
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -181,7 +182,7 @@ async def test_a_receiver_can_ask_for_patience(
     hook: Hook,
     receiver: Receiver,
     clock: Clock,
-    headers: dict[str, str],
+    headers: dict[str, Any],
 ) -> None:
     webhook = await hook(events=["flag.created"])
     receiver.answer = lambda _: response(429, **headers)
