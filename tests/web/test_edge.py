@@ -2,7 +2,6 @@
 
 import io
 import json
-import linecache
 from ipaddress import ip_network
 
 import pytest
@@ -106,9 +105,3 @@ def test_a_log_with_a_bound_says_how_much_it_left_out(log_stream: io.StringIO) -
     log.info("refused", number=5)
     entries = [json.loads(line) for line in log_stream.getvalue().splitlines()]
     assert [(entry["number"], entry.get("left_out")) for entry in entries] == [(0, None), (1, None), (5, 3)]
-
-
-async def test_the_first_request_of_an_endpoint_reads_no_source(ada: Caller) -> None:
-    linecache.clearcache()
-    assert (await ada.get("/api/projects")).status_code == 200
-    assert not [path for path in linecache.cache if path.endswith("_routes.py")]
