@@ -49,7 +49,7 @@ export interface HistorySearch {
   readonly with?: string;
 }
 
-type Raw = Record<string, unknown>;
+type Raw = Readonly<Record<string, unknown>>;
 
 export function toFlagsSearch(raw: Raw): FlagsSearch {
   return {
@@ -102,8 +102,8 @@ function text<Name extends string>(raw: Raw, name: Name): Readonly<Partial<Recor
 }
 
 /** Several texts, whose names are divided by spaces. */
-function texts(raw: Raw, names: string): Raw {
-  return Object.assign({}, ...names.split(" ").map((name) => text(raw, name))) as Raw;
+export function texts(raw: Raw, names: string): Readonly<Record<string, string>> {
+  return Object.assign({}, ...names.split(" ").map((name) => text(raw, name))) as Record<string, string>;
 }
 
 /** The first choice is the default. */

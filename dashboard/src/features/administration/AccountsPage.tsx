@@ -13,21 +13,18 @@ import { When } from "../../ui/When";
 import { adminPagesTexts } from "../../ui/adminPagesTexts";
 import { administration } from "./administrationTexts";
 import { Given } from "../../ui/Given";
+import { toListSearch } from "../../ui/search";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/admin/accounts");
 
 export function AccountsPage() {
-  const { q = "" } = route.useSearch();
-  const navigate = route.useNavigate();
+  const [{ q = "" }, search] = useUrlState(route, toListSearch);
   const query = useInfiniteQuery(accountsQuery(q));
   const accounts = query.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
     <Page title={adminPagesTexts.accounts} intro={administration.accountsIntro}>
-      <ListSearch
-        label={administration.searchAccounts}
-        selected={q}
-        onChange={(text) => void navigate({ search: text ? { q: text } : {}, replace: true })}
-      />
+      <ListSearch label={administration.searchAccounts} selected={q} onChange={(text) => search({ q: text })} />
       <Pages
         query={query}
         count={accounts.length}

@@ -14,21 +14,18 @@ import { Page } from "../../ui/Page";
 import { Pages } from "../../ui/Pages";
 import { adminPagesTexts } from "../../ui/adminPagesTexts";
 import { administration } from "./administrationTexts";
+import { toListSearch } from "../../ui/search";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/admin/projects");
 
 export function AllProjectsPage() {
-  const { q = "" } = route.useSearch();
-  const navigate = route.useNavigate();
+  const [{ q = "" }, search] = useUrlState(route, toListSearch);
   const query = useInfiniteQuery(allProjectsQuery(q));
   const projects = query.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
     <Page title={adminPagesTexts.projects} intro={administration.projectsIntro}>
-      <ListSearch
-        label={administration.searchProjects}
-        selected={q}
-        onChange={(text) => void navigate({ search: text ? { q: text } : {}, replace: true })}
-      />
+      <ListSearch label={administration.searchProjects} selected={q} onChange={(text) => search({ q: text })} />
       <Pages query={query} count={projects.length} more={administration.more} empty={<NoProjects searched={q} />}>
         <ul className={classes.list} aria-label={adminPagesTexts.projects}>
           {projects.map((each) => (

@@ -14,6 +14,7 @@ import { lastEnvironment } from "../../ui/lastEnvironment";
 import { notifyRefused } from "../../api/notify";
 import { useEnvironments, useProject } from "../../ui/useHere";
 import { changesPage as texts } from "./changesPageTexts";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/projects/$projectId/audit");
 const KEYS_ARE_NAMES: ReadonlyMap<string, string> = new Map();
@@ -21,8 +22,7 @@ const KEYS_ARE_NAMES: ReadonlyMap<string, string> = new Map();
 export function AuditPage() {
   const project = useProject();
   const environments = useEnvironments();
-  const search = toChangesSearch(route.useSearch());
-  const navigate = route.useNavigate();
+  const [search, onSearch] = useUrlState(route, toChangesSearch);
   const [now] = useState(() => Date.now());
   const wanted = queryOf(search, now);
   const file = useMutation({
@@ -47,7 +47,7 @@ export function AuditPage() {
         projectId={project.id}
         environments={environments}
         search={search}
-        onSearch={(next) => void navigate({ search: next, replace: true })}
+        onSearch={onSearch}
         actions={
           <Button variant="default" size="compact-sm" ml="auto" loading={file.isPending} onClick={() => file.mutate()}>
             {texts.exportCsv}

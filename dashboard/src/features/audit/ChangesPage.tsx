@@ -11,13 +11,16 @@ import { Page } from "../../ui/Page";
 import { queryOf, toChangesSearch } from "../../api/changesFilter";
 import { useHere } from "../../ui/useHere";
 import { changesPage as texts } from "./changesPageTexts";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/changes");
 
+const toEnvironmentSearch = (raw: Readonly<Record<string, unknown>>) =>
+  toChangesSearch({ ...raw, environment: undefined });
+
 export function ChangesPage() {
   const { path, environment } = useHere();
-  const search = toChangesSearch({ ...route.useSearch(), environment: undefined });
-  const navigate = route.useNavigate();
+  const [search, onSearch] = useUrlState(route, toEnvironmentSearch);
   const [now] = useState(() => Date.now());
   const { data: flags } = useQuery(flagsQuery(path));
   const flagNames = useMemo(() => new Map(flags?.map(({ id, name }) => [id, name])), [flags]);
@@ -33,7 +36,7 @@ export function ChangesPage() {
         projectId={path.project_id}
         environments={[]}
         search={search}
-        onSearch={(next) => void navigate({ search: next, replace: true })}
+        onSearch={onSearch}
       />
     </Page>
   );

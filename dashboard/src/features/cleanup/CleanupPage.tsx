@@ -23,17 +23,15 @@ import { useEnvironments, useHere } from "../../ui/useHere";
 import { problemsTexts } from "../../api/problemsTexts";
 import { cleanup as texts } from "./cleanupTexts";
 import { allOf, outdate } from "../../api/queryKeys";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/cleanup");
 
 export function CleanupPage() {
   const { project, environment } = useHere();
-  const wanted = wantedOf(route.useSearch());
-  const navigate = route.useNavigate();
+  const [wanted, choose] = useUrlState(route, wantedOf);
   const { data: own } = useQuery(permissionsQuery(project.id));
   const refusal = reasonAgainst(own, "evaluations:read", environment);
-  const choose = ({ days, reason, kept }: Wanted) =>
-    void navigate({ search: { days, ...(reason && { reason }), ...(kept && { kept }) }, replace: true });
   if (refusal !== null) {
     return (
       <Page title={texts.heading}>

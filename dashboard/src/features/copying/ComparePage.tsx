@@ -14,10 +14,11 @@ import { IconCheck, IconSwap } from "../../ui/icons";
 import { lateDialog } from "../../ui/lateDialog";
 import { Page } from "../../ui/Page";
 import { Pages } from "../../ui/Pages";
-import { chosenPair } from "./comparisons";
+import { chosenPair, toCompareSearch } from "./comparisons";
 import { useDialog } from "../../ui/useDialog";
 import { useEnvironments, useProject } from "../../ui/useHere";
 import { compare as texts } from "./compareTexts";
+import { useUrlState } from "../../ui/useUrlState";
 
 const CopyDialog = lateDialog(() => import("./CopyDialog").then((module) => module.CopyDialog));
 const route = getRouteApi("/signed-in/projects/$projectId/compare");
@@ -25,9 +26,9 @@ const route = getRouteApi("/signed-in/projects/$projectId/compare");
 export function ComparePage() {
   const project = useProject();
   const environments = useEnvironments();
-  const navigate = route.useNavigate();
-  const pair = chosenPair(environments, route.useSearch());
-  const choose = (from: string, to: string) => void navigate({ search: { from, to }, replace: true });
+  const [search, change] = useUrlState(route, toCompareSearch);
+  const pair = chosenPair(environments, search);
+  const choose = (from: string, to: string) => change({ from, to });
   if (!pair) {
     return (
       <Page title={texts.heading} intro={texts.intro}>

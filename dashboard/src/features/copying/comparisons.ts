@@ -1,5 +1,6 @@
 /** Describes comparisons of environments, and the alterations of a copy, in words. */
 
+import { texts as textsIn } from "../../ui/search";
 import type { Comparison, CopyAlteration } from "./comparisonsCalls";
 import type { Environment, Rule } from "../../api/client";
 import { compare as texts } from "./compareTexts";
@@ -16,11 +17,13 @@ export interface CompareSearch {
   readonly to?: string;
 }
 
+export const toCompareSearch = (raw: Readonly<Record<string, unknown>>): CompareSearch => textsIn(raw, "from to");
+
 /**
  * The environments of the URL, or else a less critical one as the target, because flags are copied to it; null if there
  * are not two. If both are equally critical, the first one is the origin.
  */
-export function chosenPair(environments: readonly Environment[], search: Readonly<Record<string, unknown>>) {
+export function chosenPair(environments: readonly Environment[], search: CompareSearch) {
   const byRisk = environments.toSorted((a, b) => Number(b.critical) - Number(a.critical));
   const to = environments.find((each) => each.id === search.to && each.id !== search.from);
   const origin = environments.find((each) => each.id === search.from) ?? byRisk.find((each) => each.id !== to?.id);

@@ -24,7 +24,7 @@ import { LoadFailed } from "../../ui/ProblemPage";
 import { CHOSEN_MAX, withChoice } from "../../ui/withChoice";
 import { type FlagRow, rowsOf, selectRows } from "./flagRows";
 import { notifyRefused } from "../../api/notify";
-import { type FlagsSearch, toFlagsSearch } from "../../ui/search";
+import { toFlagsSearch } from "../../ui/search";
 import { useSingleKeys } from "../../ui/singleKeys";
 import { createFlagCommand } from "../../ui/snippets";
 import { useFavourites } from "./useFavourites";
@@ -34,6 +34,7 @@ import { useHere } from "../../ui/useHere";
 import { flagsTexts } from "../flags/flagsTexts";
 import { common } from "../../ui/commonTexts";
 import { serverAddress } from "../../api/server";
+import { useUrlState } from "../../ui/useUrlState";
 
 const SelectionBar = lazy(() => import("./SelectionBar"));
 const FirstSteps = lazy(() => import("./FirstSteps"));
@@ -45,8 +46,7 @@ const route = getRouteApi("/signed-in/projects/$projectId/environments/$environm
 
 export function FlagsPage() {
   const { project, environment, path } = useHere();
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const [search, onFilter] = useUrlState(route, toFlagsSearch);
   const input = useRef<HTMLInputElement>(null);
   const hasKeys = useSingleKeys();
   const creation = useDialog();
@@ -79,14 +79,7 @@ export function FlagsPage() {
     [],
   );
   const chooseAll = (all: readonly Flag[]) => setChosen(new Set(all.slice(0, CHOSEN_MAX).map((flag) => flag.id)));
-  const onFilter = useCallback(
-    (next: FlagsSearch) => void navigate({ search: toFlagsSearch({ ...next }), replace: true }),
-    [navigate],
-  );
-  const onTag = useCallback(
-    (tag: string) => void navigate({ search: (now) => toFlagsSearch({ ...now, tag }), replace: true }),
-    [navigate],
-  );
+  const onTag = useCallback((tag: string) => onFilter((now) => ({ ...now, tag })), [onFilter]);
   const on = useMemo(() => ({ onSwitch, onChoose, onMark, onTag }), [onSwitch, onChoose, onMark, onTag]);
   const clear = () => {
     onFilter({});

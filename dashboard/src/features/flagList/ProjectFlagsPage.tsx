@@ -15,18 +15,16 @@ import { type ProjectFlagsSearch, toProjectFlagsSearch } from "./projectFlagTabl
 import { useEnvironments, useProject } from "../../ui/useHere";
 import { common } from "../../ui/commonTexts";
 import { projectFlags as texts } from "../flags/projectFlagsTexts";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/projects/$projectId/flags");
 
 export function ProjectFlagsPage() {
   const project = useProject();
   const environments = useEnvironments();
-  const search = toProjectFlagsSearch(route.useSearch());
-  const navigate = route.useNavigate();
+  const [search, onFilter] = useUrlState(route, toProjectFlagsSearch);
   const query = useInfiniteQuery(projectFlagsQuery(project.id, search));
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? [];
-  const onFilter = (next: ProjectFlagsSearch) =>
-    void navigate({ search: toProjectFlagsSearch({ ...next }), replace: true });
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page title={texts.heading} intro={texts.intro}>

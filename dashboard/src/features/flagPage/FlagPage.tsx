@@ -25,6 +25,7 @@ import { useEnvironments, useHere } from "../../ui/useHere";
 import { flagTexts } from "../flags/flagsTexts";
 import { archive } from "../archive/archiveTexts";
 import classes from "./FlagPage.module.css";
+import { useUrlState } from "../../ui/useUrlState";
 
 const FlagReleases = lazy(() => import("../releases/FlagReleases"));
 const FlagHistory = lazy(() => import("../history/FlagHistory"));
@@ -40,8 +41,7 @@ export function FlagPage() {
   const environments = useEnvironments();
   const params = route.useParams();
   const path = { ...environmentPath, flag_id: params.flagId };
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const [search, change] = useUrlState(route, toFlagPage);
   const madeKeys = useMadeKeys();
   const { data: flag, error, refetch } = useQuery(flagQuery(path));
   const { data: rules } = useQuery(rulesQuery(path));
@@ -57,13 +57,7 @@ export function FlagPage() {
           <EnvironmentStrip {...place} tab={search.tab} />
         </div>
       )}
-      <Tabs
-        value={shown}
-        // The params are those of this page, also while the session ends and the browser leaves it.
-        onChange={(tab) => void navigate({ params, search: toFlagPage({ tab }), replace: true })}
-        keepMounted={false}
-        color="signal"
-      >
+      <Tabs value={shown} onChange={(tab) => change(toFlagPage({ tab }))} keepMounted={false} color="signal">
         <Tabs.List mb="lg">
           {tabs.map((tab) => (
             <Tabs.Tab key={tab} value={tab}>
@@ -90,7 +84,7 @@ export function FlagPage() {
           <FlagReleases {...place} rules={rules ?? []} />
         </Panel>
         <Panel tab="history">
-          <FlagHistory {...place} search={search} />
+          <FlagHistory {...place} />
         </Panel>
         <Panel tab="changes">
           <FlagChanges path={path} flagId={params.flagId} />

@@ -11,18 +11,17 @@ import { useHistoryPages } from "./useHistoryPages";
 import { EvaluationPages } from "./EvaluationPages";
 import { FlagEvaluationRows } from "./EvaluationRows";
 import { HistoryFilters } from "./HistoryFilters";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/$flagId");
 
-export default function FlagHistory({ search, ...place }: FlagPlace & { search: HistorySearch }) {
-  const navigate = route.useNavigate();
-  const params = route.useParams();
+export default function FlagHistory(place: FlagPlace) {
+  const [search, change] = useUrlState(route, toFlagPage);
   const [live, setLive] = useState(false);
   const filter = filterOf(search, "", useChartZone());
   const query = useHistoryPages(flagEvaluationsOf(place.path, filter), live && filter.span === null);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
-  const onFilter = (next: HistorySearch) =>
-    void navigate({ params, search: toFlagPage({ ...next, tab: "history" }), replace: true });
+  const onFilter = (next: HistorySearch) => change({ ...next, tab: "history" });
   return (
     <>
       <HistoryFilters

@@ -11,25 +11,24 @@ import { HistoryFilters } from "./HistoryFilters";
 import { Page } from "../../ui/Page";
 import { filterOf } from "./historyFilter";
 import { useChartZone } from "../../ui/charts/chartZone";
-import { type HistorySearch, toHistorySearch } from "../../ui/search";
+import { toHistorySearch } from "../../ui/search";
 import { useFlagOfKey } from "./useFlagOfKey";
 import { useHere } from "../../ui/useHere";
 import { useHistoryPages } from "./useHistoryPages";
 import { historyPage } from "./historyPageTexts";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/history");
 
 export function HistoryPage() {
   const here = useHere();
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const [search, onFilter] = useUrlState(route, toHistorySearch);
   const [live, setLive] = useState(false);
   const filter = filterOf(search, search.flag ?? "", useChartZone());
   const { data: flagKeys = [] } = useQuery(foundKeysQuery(here.project.id, filter.flagKey));
   const flag = useFlagOfKey(here.path, here.environment, filter.flagKey);
   const query = useHistoryPages(evaluationsOf(here.path, filter), live && filter.span === null);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
-  const onFilter = (next: HistorySearch) => void navigate({ search: toHistorySearch({ ...next }), replace: true });
   return (
     <Page title={historyPage.heading} intro={historyPage.intro}>
       <HistoryFilters

@@ -16,14 +16,13 @@ import { lastEnvironment } from "../../ui/lastEnvironment";
 import { nameOf, newestOf, type PersonSearch, toPersonSearch, withId } from "./person";
 import { useEnvironments, useProject } from "../../ui/useHere";
 import { people as texts } from "./peopleTexts";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/projects/$projectId/user");
 
 export function PersonPage() {
-  const person = toPersonSearch(route.useSearch());
-  const navigate = route.useNavigate();
-  const search = (next: PersonSearch) => void navigate({ search: toPersonSearch({ ...next }), replace: true });
-  const lookUp = ({ id, email }: PersonSearch) => void navigate({ search: toPersonSearch({ ...person, id, email }) });
+  const [person, search] = useUrlState(route, toPersonSearch);
+  const lookUp = ({ id, email }: PersonSearch) => search(toPersonSearch({ ...person, id, email }), { replace: false });
   const isKnown = isNamed(person);
   const who = JSON.stringify([person.id, person.email]); // the data of one user must not be shown for the next one
   return (

@@ -19,6 +19,7 @@ import { LoadFailed } from "../../ui/ProblemPage";
 import { toPersonSearch } from "./person";
 import { useHere } from "../../ui/useHere";
 import { people as texts } from "./peopleTexts";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/evaluations/$evaluationId");
 const SHOWN_AT_ONCE = 100;
@@ -49,8 +50,7 @@ function Failed({ error, onRetry }: { error: Error; onRetry: () => void }) {
 
 function Record({ evaluation }: { evaluation: Evaluation }) {
   const { project, environment, path } = useHere();
-  const { flag = "" } = toPersonSearch(route.useSearch());
-  const navigate = route.useNavigate();
+  const [{ flag = "" }, search] = useUrlState(route, toPersonSearch);
   const [most, setMost] = useState(SHOWN_AT_ONCE);
   const all = Object.entries(evaluation.flags);
   const found = all.filter(([key]) => key.includes(flag)).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -58,11 +58,7 @@ function Record({ evaluation }: { evaluation: Evaluation }) {
     <>
       <RecordedSummary project={project} environment={environment} evaluation={evaluation} flagKey={flag} />
       <ChangedSince path={path} evaluation={evaluation} search={flag} />
-      <ListSearch
-        label={texts.searchFlags}
-        selected={flag}
-        onChange={(typed) => void navigate({ search: toPersonSearch({ flag: typed }), replace: true })}
-      />
+      <ListSearch label={texts.searchFlags} selected={flag} onChange={(typed) => search({ flag: typed })} />
       <OutcomeTable outcomes={found.slice(0, most)} caption={texts.results(Math.min(found.length, most), all.length)} />
       {found.length > most && (
         <Group justify="center" mt="md">

@@ -6,25 +6,26 @@ import { ANSWERS_MAX } from "./playgroundCalls";
 import { AskForm } from "./AskForm";
 import { Results } from "./Results";
 import { Page } from "../../ui/Page";
-import { type Choice, choiceOf, searchOf } from "./grid";
+import { type Choice, choiceOf, searchOf, toPlaygroundSearch } from "./grid";
 import { refusalInWords } from "./playgroundRefusal";
 import type { PastedUser } from "./playgroundUsers";
 import { useEnvironments, useProject } from "../../ui/useHere";
 import { playground as texts } from "./playgroundTexts";
 import { useAskPlayground } from "./useAskPlayground";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/projects/$projectId/playground");
 
 export function PlaygroundPage() {
   const project = useProject();
   const environments = useEnvironments();
-  const navigate = route.useNavigate();
-  const [choice, setChoice] = useState(choiceOf(route.useSearch(), environments));
+  const [search, change] = useUrlState(route, toPlaygroundSearch);
+  const [choice, setChoice] = useState(choiceOf(search, environments));
   const [tooMany, setTooMany] = useState<string | null>(null);
   const { mutate, data: grid, error, variables, isPending, submittedAt } = useAskPlayground(project.id);
   const choose = (next: Choice) => {
     setChoice(next);
-    void navigate({ search: searchOf(next), replace: true });
+    change(searchOf(next));
   };
   const ask = (users: readonly PastedUser[]) => {
     const asked = users.length * choice.environments.length * choice.flags.length;

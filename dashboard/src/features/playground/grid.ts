@@ -1,5 +1,6 @@
 /** The grid of the playground: the results that it shows, the differences between environments, and the same as CSV. */
 
+import { texts as textsIn } from "../../ui/search";
 import type { Environment } from "../../api/client";
 import type { components } from "../../api/schema";
 import { common } from "../../ui/commonTexts";
@@ -21,6 +22,9 @@ export interface PlaygroundSearch {
   readonly environments?: string;
   readonly flags?: string;
 }
+
+export const toPlaygroundSearch = (raw: Readonly<Record<string, unknown>>): PlaygroundSearch =>
+  textsIn(raw, "environments flags");
 
 export interface Choice {
   readonly environments: readonly Environment[];
@@ -53,7 +57,7 @@ export interface View {
   readonly count: number;
 }
 
-export function choiceOf(search: Readonly<Record<string, unknown>>, environments: readonly Environment[]): Choice {
+export function choiceOf(search: PlaygroundSearch, environments: readonly Environment[]): Choice {
   const keys = keysIn(search.environments);
   const chosen = environments.filter((each) => keys.includes(each.key));
   return {
@@ -70,9 +74,7 @@ export function searchOf({ environments, flags }: Choice): PlaygroundSearch {
   };
 }
 
-function keysIn(given: unknown): string[] {
-  // The router reads an unquoted 42 in the URL as a number.
-  const text = typeof given === "string" || typeof given === "number" ? String(given) : "";
+function keysIn(text = ""): string[] {
   return [...new Set(text.split(",").filter(Boolean))];
 }
 

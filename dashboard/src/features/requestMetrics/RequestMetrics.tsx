@@ -3,7 +3,6 @@
 import { Group, Select, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useMemo } from "react";
 import type { EnvironmentPath } from "../../api/client";
 import { type RequestMetric, requestChartQuery, requestMetricsQuery } from "./requestMetricsCalls";
 import { fitted, type Span, spanSearch } from "../../ui/charts/chartTimes";
@@ -16,6 +15,7 @@ import { Sheet } from "../../ui/DataTable";
 import { When } from "../../ui/When";
 import { RequestChart } from "./RequestChart";
 import { Given } from "../../ui/Given";
+import { useUrlState } from "../../ui/useUrlState";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/applications");
 
@@ -68,11 +68,9 @@ interface ChartedProps {
 }
 
 function Charted({ path, metrics, first }: ChartedProps) {
-  const given = route.useSearch();
-  const search = useMemo(() => toRequestMetricsSearch(given), [given]);
-  const navigate = route.useNavigate();
+  const [search, change] = useUrlState(route, toRequestMetricsSearch);
   const { metric, measure, by, hours, span } = chosenChart(search, metrics, first);
-  const choose = (part: RequestMetricsSearch) => void navigate({ search: { ...search, ...part }, replace: true });
+  const choose = (part: RequestMetricsSearch) => change({ ...search, ...part });
   const { data, error, refetch } = useQuery(
     requestChartQuery(path, {
       name: metric.name,
