@@ -35,11 +35,6 @@ _insert = tables.changes.insert().values(at=sa.case((_latest > _at, _latest), el
 _latest_number = sa.select(sa.func.max(_columns.id)).where(_columns.environment_id == sa.bindparam("environment"))
 _newest = sa.select(sa.func.coalesce(sa.func.max(_columns.id), 0))
 _after = sa.select(_columns.at).where(_columns.id > sa.bindparam("since")).order_by(_columns.id)
-_changed = (
-    sa.select(sa.func.max(_columns.id), _columns.flag_id)
-    .where(_columns.environment_id == sa.bindparam("environment"), _columns.id > sa.bindparam("since"))
-    .group_by(_columns.flag_id)
-)
 _by_number = sa.select(tables.changes).where(
     _columns.id == sa.bindparam("number"), _columns.project_id == sa.bindparam("project")
 )
@@ -117,19 +112,6 @@ async def _announce(transaction: Transaction, change: Change, numbers: Sequence[
         transaction.left[project_id] = revision
     if may_be_wanted:
         await enqueue(transaction.connection, project_id, numbers, at=at, revision=revision)
-
-
-async def changed_flags(connection: AsyncConnection, environment_id: UUID, since: int) -> tuple[int, set[UUID]]:
-    """The number of the latest change in an environment, and the flags that were changed after the number `since`.
-
-    Writes to one project are serialized, so no lower number can appear later.
-    """
-    latest, flags = since, set[UUID]()
-    for number, flag_id in await connection.execute(_changed, {"environment": environment_id, "since": since}):
-        latest = max(latest, number)
-        if flag_id is not None:
-            flags.add(flag_id)
-    return latest, flags
 
 
 async def newest_change(connection: AsyncConnection) -> int:

@@ -68,7 +68,8 @@ class ChangedFlags(NamedTuple):
 
     `revisions` are those of all environments of the project, by id. `number` is that of the latest change in the
     environment, and `ids` are the flags that were changed; `flags` are without those that are deleted or archived, and
-    `rules` those of all of them. `is_all` says that these are all rules, and nothing else of the project was changed.
+    `rules` those of all of them. If `are_many`, some rules are missing. `are_alone` says that nothing else of the
+    project was changed.
     """
 
     revisions: Mapping[UUID, Revision]
@@ -76,7 +77,8 @@ class ChangedFlags(NamedTuple):
     ids: frozenset[UUID]
     flags: Iterable[Flag]
     rules: Iterable[Rule]
-    is_all: bool
+    are_many: bool
+    are_alone: bool
 
 
 async def find_changed_flags(
@@ -97,5 +99,6 @@ async def find_changed_flags(
         flags,
         (flags_store.from_row(flag) for _, _, _, *flag in changed if flag[0] is not None),
         (rules_store.from_row(row[len(_before_rule) :]) for row in rows if row[0] is None),
-        is_all=len(flags) <= MANY and all(flag_id is not None for _, _, flag_id, *_ in changed),
+        are_many=len(flags) > MANY,
+        are_alone=all(flag_id is not None for _, _, flag_id, *_ in changed),
     )

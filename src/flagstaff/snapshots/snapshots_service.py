@@ -23,7 +23,7 @@ from flagstaff.metrics.metrics import Kind
 from flagstaff.projects import environments_store, projects_store, sdk_keys_store
 from flagstaff.projects.projects import Environment
 from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
-from flagstaff.snapshots.changed_flags_store import MANY, find_changed_flags
+from flagstaff.snapshots.changed_flags_store import ChangedFlags, find_changed_flags
 from flagstaff.values.lists import emptying
 
 # For how many environments compiled flags are kept; the most recently changed ones are.
@@ -171,11 +171,10 @@ class SnapshotSource:
         async with self.database.query() as connection:
             found = await find_changed_flags(connection, project_id, environment_id, known.number)
         revision = found.revisions.get(environment_id)
-        if revision is None or not found.is_all:
+        if revision is None or found.are_many or not found.are_alone:
             return None
         segments = _ReadSegments(known.segments, ())
-        read = _Read(known.surroundings, segments, revision, found.flags, found.rules, found.number, known, found.ids)
-        return read, found.revisions
+        return _changed(found, known.surroundings, segments, revision, known), found.revisions
 
     async def _read_environment(
         self, project_id: UUID, environment_id: UUID, known: _Compiled | None
@@ -191,10 +190,10 @@ class SnapshotSource:
             surroundings = _Surroundings(environment, their_keys.get(environment_id, {}), kinds)
             its_revision = revisions[environment_id]
             if known:
-                read = await _read_changed(connection, surroundings, its_segments, its_revision, known)
-            else:
-                read = await _read_all(connection, surroundings, its_segments, its_revision)
-        return read, revisions
+                found = await find_changed_flags(connection, project_id, environment_id, known.number)
+                if not found.are_many:
+                    return _changed(found, surroundings, its_segments, its_revision, known), revisions
+            return await _read_all(connection, surroundings, its_segments, its_revision), revisions
 
 
 async def _read_segments(
@@ -215,20 +214,10 @@ async def _read_all(
     return _Read(surroundings, segments, revision, found, their_rules, number)
 
 
-async def _read_changed(
-    connection: Connection,
-    surroundings: _Surroundings,
-    segments: _ReadSegments,
-    revision: Revision,
-    known: _Compiled,
+def _changed(
+    found: ChangedFlags, surroundings: _Surroundings, segments: _ReadSegments, revision: Revision, known: _Compiled
 ) -> _Read:
-    environment_id = surroundings.environment.id
-    number, changed = await changes_store.changed_flags(connection, environment_id, known.number)
-    if len(changed) > MANY:
-        return await _read_all(connection, surroundings, segments, revision)
-    found = await flags_store.find_flags(connection, environment_id, changed) if changed else ()
-    their_rules = await rules_store.list_rules_of_flags(connection, changed) if changed else ()
-    return _Read(surroundings, segments, revision, found, their_rules, number, known, frozenset(changed))
+    return _Read(surroundings, segments, revision, found.flags, found.rules, found.number, known, found.ids)
 
 
 async def _compile(
