@@ -16,6 +16,7 @@ from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.known_sdk_keys import SdkKeys
+from flagstaff.serving.loaders import Loaders
 from tests.support.builders import AT, make_environment, make_flag, make_project
 
 ENVIRONMENTS = ("production", "staging")
@@ -36,13 +37,8 @@ class World:
         self.failure: Exception | None = None
         self.let_go = asyncio.Event()
         self.let_go.set()
-        self.snapshots = Snapshots(
-            load_project=self.load_project,
-            load_environment=self.load_environment,
-            load_key_hashes=self.load_key_hashes,
-            load_revisions=self.load_revisions,
-            supervisor=Supervisor(),
-        )
+        loaders = Loaders(self.load_project, self.load_environment, self.load_key_hashes, self.load_revisions)
+        self.snapshots = Snapshots(loaders, Supervisor())
         self.now = AT
         self.is_following = True
         self.sdk_keys = SdkKeys(
@@ -125,6 +121,14 @@ class World:
         flag = TargetedFlag(make_flag(environment, enabled=self.enabled[key]))
         compiled = compile_environment(environment, [flag])
         return replace(compiled, sdk_keys=dict(self.sdk_keys_of.get(key, {})), revision=self.revisions.get(key, 0))
+
+
+def unload_all(snapshots: Snapshots) -> None:
+    """Unload all projects, as after a start."""
+    for project in snapshots.list_known():
+        project.is_asked_for = False
+        project.unload()
+    assert not snapshots.loaded
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -18,6 +18,7 @@ from flagstaff.flags.flags_service import Flags
 from flagstaff.settings import Settings
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
 from tests.support.changes import changes_in
+from tests.support.snapshots import unload_all
 
 TOGGLES = 41
 CREATIONS = 16
@@ -181,7 +182,7 @@ async def test_a_project_that_cannot_be_loaded_at_all_is_unavailable_until_it_ca
 ) -> None:
     await ada.create_rule(flag)
     await set_rule_types(flagstaff, "device")
-    flagstaff.serving.snapshots.loaded.clear()  # as after a start
+    unload_all(flagstaff.serving.snapshots)
     flagstaff.serving.sdk_keys.known.clear()
     refused = await client.evaluate(project["sdk_key"])
     assert refused.status_code == 503

@@ -99,8 +99,8 @@ class Cluster:
                 sdk_keys.refresh_all,
                 snapshots.is_served,
                 snapshots.find_served,
-                is_stale=lambda: bool(snapshots.stale),
-                is_loading=lambda: bool(snapshots.loading()),
+                is_stale=snapshots.is_stale,
+                is_loading=snapshots.is_loading,
             ),
             extend_lease=self.lease.extend,
             reporting=Reporting(self._describe, partial(read_newest_change, database)),
@@ -138,7 +138,7 @@ class Cluster:
             return await self._instances.list_instances()
         # With one process, changes are served before their responses are sent.
         database = self._foundation.database
-        report = self._describe(None if self._snapshots.stale else await read_newest_change(database))
+        report = self._describe(None if self._snapshots.is_stale() else await read_newest_change(database))
         return [
             ListedInstance(database.instance, self._name, __version__, report.started_at, LeaseState.NONE, None, report)
         ]

@@ -13,6 +13,7 @@ from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.idle_projects import SWEEPS, IdleProjects
 from flagstaff.serving.known_sdk_keys import SdkKeys
+from flagstaff.serving.loaders import Loaders
 from flagstaff.serving.local_flags import LocalFlagsCache
 from flagstaff.serving.streams import Streams
 from flagstaff.snapshots.snapshots_service import SnapshotSource
@@ -45,13 +46,13 @@ def build_serving(
     """Build what evaluations are answered from. `is_following` tells whether the changes of other instances arrive."""
     settings, supervisor, now = foundation.settings, foundation.supervisor, foundation.now
     source = SnapshotSource(foundation.database)
-    snapshots = Snapshots(
+    loaders = Loaders(
         load_project=source.load_project,
         load_environment=source.load_environment,
         load_key_hashes=source.load_key_hashes,
         load_revisions=partial(load_revisions, foundation.database),
-        supervisor=supervisor,
     )
+    snapshots = Snapshots(loaders, supervisor)
     sdk_keys = SdkKeys(snapshots, load=source.load_sdk_keys, is_following=is_following, now=now, limiter=sdk_key_limit)
     most_streams = foundation.share(settings.max_connections) // 2  # the others answer requests
     streams = Streams(supervisor, now, record_told=applications.collector.record_stream, most=most_streams)

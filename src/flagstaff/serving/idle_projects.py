@@ -12,6 +12,7 @@ from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.known_sdk_keys import SdkKeys
+from flagstaff.serving.served_project import ServedProject
 from flagstaff.telemetry.metrics import Metrics
 
 SWEEPS = 4
@@ -41,7 +42,6 @@ class IdleProjects:
         self._may_unload = may_unload
         self._forget = forget
         self._sweeps = 0
-        self._asked_in: dict[UUID, int] = {}  # loaded projects, by the number of the sweep
 
     def export_metrics(self, metrics: Metrics) -> None:
         """Export the number of projects that were unloaded."""
@@ -56,20 +56,18 @@ class IdleProjects:
     def _sweep(self) -> Generator[None, None, None]:
         self._sweeps += 1
         self._sdk_keys.forget_texts()
-        asked = self._snapshots.take_asked()
-        for project_id in tuple(self._snapshots.loaded):
-            if project_id in asked or self._has_streams(project_id):
-                self._asked_in[project_id] = self._sweeps
-            idle_for = self._sweeps - self._asked_in.setdefault(project_id, self._sweeps)
-            if idle_for >= SWEEPS and self._may_unload():
-                self._unload(project_id)
+        for project in self._snapshots.list_known():
+            if project.snapshot is None:
+                continue
+            if project.used_in is None or project.is_asked_for or self._has_streams(project.project_id):
+                project.used_in, project.is_asked_for = self._sweeps, False
+            if self._sweeps - project.used_in >= SWEEPS and self._may_unload():
+                self._unload(project)
             yield
-        for project_id in self._asked_in.keys() - self._snapshots.loaded.keys():
-            del self._asked_in[project_id]
 
-    def _unload(self, project_id: UUID) -> None:
-        project = self._snapshots.unload(project_id)
-        if project is not None:
-            self._sdk_keys.unload(project_id)
-            self._forget(project)
+    def _unload(self, project: ServedProject) -> None:
+        snapshot = project.unload()
+        if snapshot is not None:
+            self._sdk_keys.unload(project.project_id)
+            self._forget(snapshot)
             self.unloaded += 1

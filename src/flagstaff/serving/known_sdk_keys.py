@@ -147,7 +147,7 @@ class SdkKeys:
         """
         present, known = await self._load_hashes(), self._hashes
         differing = {each for each in present.keys() | known.keys() if present.get(each) != known.get(each)}
-        await self._snapshots.refresh_each(differing | self._snapshots.loaded.keys() | self._snapshots.loading())
+        await self._snapshots.refresh_all(differing)
 
     async def _load_hashes(self) -> dict[UUID, frozenset[bytes]]:
         found: defaultdict[UUID, set[bytes]] = defaultdict(set)
@@ -163,8 +163,7 @@ class SdkKeys:
         project_id = project_in(key)
         if project_id is None and not is_sdk_key(key):
             return
-        stale = self._snapshots.stale
-        if not self._is_following() or (project_id in stale if project_id is not None else stale):
+        if not self._is_following() or self._snapshots.is_stale(project_id):
             raise unavailable("The list of SDK keys cannot be read right now. Try again shortly.")
 
     def _swap(self, project_id: UUID, project: ProjectSnapshot | None) -> None:

@@ -131,7 +131,7 @@ async def test_a_load_that_takes_too_long_is_not_waited_for_and_goes_on(world: W
     world.let_go.set()
     await make_propagation(world, others, load_seconds=5).propagate(found(world, 1))
     assert (await world.served(), world.loads) == (True, ["project", "production"])
-    assert not world.snapshots.stale
+    assert not world.snapshots.is_stale()
 
 
 async def test_a_project_that_has_been_deleted_is_forgotten_and_asked_for_each_time(

@@ -13,6 +13,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.projects.sdk_keys import hash_sdk_key
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.known_sdk_keys import SdkKeys
+from flagstaff.serving.loaders import Loaders
 from flagstaff.values.errors import Code, Error, unavailable
 from tests.support.builders import AT, make_environment, make_project
 from tests.support.snapshots import ENVIRONMENTS, World, until
@@ -63,15 +64,15 @@ async def test_a_project_that_cannot_be_loaded_does_not_keep_others_from_being_l
     async def load_sdk_keys() -> dict[bytes, UUID]:
         return {hash_sdk_key(world.sdk_key): project_id for project_id, world in by_id.items()}
 
-    snapshots = Snapshots(
+    loaders = Loaders(
         load_project=lambda project_id: by_id[project_id].load_project(project_id),
         load_environment=lambda project_id, environment_id: by_id[project_id].load_environment(
             project_id, environment_id
         ),
         load_key_hashes=lambda project_id: by_id[project_id].load_key_hashes(project_id),
         load_revisions=lambda project_id: by_id[project_id].load_revisions(project_id),
-        supervisor=Supervisor(),
     )
+    snapshots = Snapshots(loaders, Supervisor())
     sdk_keys = SdkKeys(snapshots, load=load_sdk_keys, is_following=lambda: True, now=lambda: AT)
     await sdk_keys.start()
     for world in worlds:
@@ -89,7 +90,7 @@ async def test_a_project_that_cannot_be_loaded_does_not_keep_others_from_being_l
         stale = [not await snapshots.is_served(world.project.id) for world in others]
         if again == "refresh_all":
             assert stale == [True, True]
-    assert again == "refresh_all" or not snapshots.stale
+    assert again == "refresh_all" or not snapshots.is_stale()
 
 
 async def test_a_project_is_not_served_while_its_load_fails_and_served_when_a_load_has_succeeded(world: World) -> None:

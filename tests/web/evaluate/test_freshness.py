@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
+from tests.support.snapshots import unload_all
 
 CLIENTS = 8
 TOGGLES = 8
@@ -73,7 +74,7 @@ async def test_a_loaded_project_costs_no_query(client: Caller, project: Json, fl
 async def test_first_evaluations_at_once_share_one_load(
     flagstaff: Flagstaff, client: Caller, project: Json, flag: Json
 ) -> None:
-    flagstaff.serving.snapshots.loaded.clear()  # as after a start
+    unload_all(flagstaff.serving.snapshots)
     flagstaff.serving.sdk_keys.known.clear()
     with statements() as seen:
         reasons = await asyncio.gather(*(reason(client, project) for _ in range(30)))
