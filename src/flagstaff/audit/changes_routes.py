@@ -18,7 +18,7 @@ from flagstaff.api.routers import Router
 from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Until, Uuid
 from flagstaff.audit.changes_service import Changes, ChangesPage, ProjectChangeFilter
 from flagstaff.changes.actions import IN_PROJECTS, PROJECT_ACTIONS
-from flagstaff.changes.changes import NumberedChange
+from flagstaff.changes.changes import Batch, NumberedChange
 from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
@@ -69,11 +69,9 @@ IdOrEmail = Annotated[UUID | str, BeforeValidator(_read_account), _TEXT]
 IdOrKey = Annotated[UUID | str, BeforeValidator(_read_environment), _TEXT]
 
 
-class BatchOut(ResponseModel):
+class BatchOut(ResponseModel, of=Batch):
     """An operation that made several changes in one step; they follow one another in every list."""
 
-    id: Uuid
-    kind: Literal["bulk_action", "copy", "clone", "restore"]
     changes: int = Field(description="How many changes it made.")
     flags: int = Field(description="How many flags they concern.")
     origin_id: Uuid | None = Field(description="The environment from which flags were copied; it may be deleted.")

@@ -10,6 +10,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment
+from flagstaff.cluster.instances import Load
 from flagstaff.cluster.instances_service import PlacedInstance, ServingInstances
 from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
@@ -35,15 +36,11 @@ class LeaseOut(ResponseModel):
     )
 
 
-class LoadOut(ResponseModel):
+class LoadOut(ResponseModel, of=Load):
     """The load of the instance: the rates and the lag over three seconds, up to six seconds before its report."""
 
-    evaluations_per_second: float
     cpu: float = Field(description="Processor time per second: 1 is one core all the time.")
     event_loop_lag_seconds: float = Field(description="The longest time for which requests had to wait for others.")
-    connections: int
-    streams: int
-    memory_bytes: int
 
 
 class ListedInstanceOut(ResponseModel):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -55,12 +56,11 @@ class Clones:
         project_id: UUID,
         origin_id: UUID,
         *,
-        name: str,
         key: str,
         all_off: bool,
-        critical: bool | None = None,
+        **values: Any,
     ) -> Environment:
-        """Create an environment with the flags of another that are not archived, and their rules.
+        """Create an environment with these fields and the flags of another that are not archived, and their rules.
 
         Raises:
             Error: INVALID if the other does not exist, FORBIDDEN for a member that may not see its flags or not create
@@ -76,9 +76,7 @@ class Clones:
             require(member, Permission.FLAGS_READ, origin.key)
             require(member, Permission.FLAGS_WRITE, key)
             require(member, Permission.RULES_WRITE, key)
-            environment = await self.environments.add(
-                transaction, actor, project_id, name=name, key=key, critical=critical
-            )
+            environment = await self.environments.add(transaction, actor, project_id, key=key, **values)
             await _require_few(connection, origin)
             cloned = await self._read(connection, origin, environment, all_off=all_off)
             await self._write(connection, environment, cloned)

@@ -11,23 +11,20 @@ from flagstaff.api.entity_tags import tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import Body, EnvironmentKey, Name
 from flagstaff.copying.clones_service import Clones
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
-from flagstaff.projects.environments_routes import EnvironmentOut, view_environment
+from flagstaff.projects.environments_routes import EnvironmentBody, EnvironmentOut, view_environment
 from flagstaff.projects.environments_service import Environments
 
 router = Router(prefix="/api/projects/{project_id}/environments", tags=["Environments"])
 
 
-class NewEnvironment(Body):
+class NewEnvironment(EnvironmentBody):
     """A new environment. Its key cannot be changed later."""
 
-    name: Name
-    key: EnvironmentKey
     copy_from: GivenId | None = Field(
         default=None,
         description="The id of an environment from which flags are copied with their rules, at most 5,000 together. "
@@ -64,18 +61,9 @@ async def create_environment(
     To copy flags, this also needs `flags:read` in the other environment, and `flags:write` and `rules:write` in the new
     one.
     """
+    values = body.model_dump(exclude={"copy_from", "all_off"})
     if body.copy_from is None:
-        created = await environments.create_environment(
-            actor, project_id, name=body.name, key=body.key, critical=body.critical
-        )
+        created = await environments.create_environment(actor, project_id, **values)
     else:
-        created = await clones.clone_environment(
-            actor,
-            project_id,
-            body.copy_from,
-            name=body.name,
-            key=body.key,
-            critical=body.critical,
-            all_off=body.all_off,
-        )
+        created = await clones.clone_environment(actor, project_id, body.copy_from, all_off=body.all_off, **values)
     return tagged_response(view_environment(created), 201)

@@ -25,6 +25,7 @@ from flagstaff.permissions.permissions import Permission
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.intervals import INTERVAL_PATTERN, check_interval
 from flagstaff.values.moments import format_moment
+from flagstaff.values.views import view_of
 from flagstaff.values.zones import parse_zone
 
 _OF_ENVIRONMENT = (
@@ -129,13 +130,10 @@ class TotalIntervalOut(ResponseModel):
     users: UsersOut | None = Field(default=None, description=_OF_ENVIRONMENT)
 
 
-class PredecessorOut(ResponseModel):
+class PredecessorOut(ResponseModel, of=Predecessor):
     """A deleted flag that had the key of another before it, and how often it was on and off in all intervals."""
 
-    flag_key: str
     flag_id: Uuid | None = Field(description="null if it is not known.")
-    on: int
-    off: int
     last: Moment = Field(description="The start of the last interval in which it was evaluated.")
 
 
@@ -231,14 +229,7 @@ def _flags_view(summary: Summary, head: bytes) -> Iterator[bytes]:
     yield b"]}"
 
 
-def _predecessor_view(predecessor: Predecessor) -> dict[str, Any]:
-    return {
-        "flag_key": predecessor.flag_key,
-        "flag_id": predecessor.flag_id,
-        "on": predecessor.on,
-        "off": predecessor.off,
-        "last": format_moment(predecessor.last),
-    }
+_predecessor_view = view_of(Predecessor)
 
 
 def _total_view(summary: Summary, head: bytes, *, is_of_environment: bool) -> Iterator[bytes]:

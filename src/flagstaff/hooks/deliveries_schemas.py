@@ -14,6 +14,7 @@ from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_page
 from flagstaff.values.errors import not_found
 from flagstaff.values.moments import format_moment
+from flagstaff.values.views import view_of
 
 _number = re.compile("[0-9]{1,18}")
 
@@ -33,11 +34,9 @@ def _read_cursor(given: str) -> int:
 DeliveryId = Annotated[int, Path(), PlainValidator(_read_number), WithJsonSchema({"type": "string"})]
 
 
-class AttemptOut(ResponseModel):
+class AttemptOut(ResponseModel, of=Attempt):
     """An attempt at a delivery."""
 
-    at: Moment
-    milliseconds: int
     status: int | None = Field(description="The status of the response; null without one.")
     error: str | None = Field(description="Why there was no response.")
     answer: str | None = Field(description="The first kilobyte of the response.")
@@ -100,14 +99,7 @@ class RepeatedOut(ResponseModel):
     repeated: int
 
 
-def _attempt_view(attempt: Attempt) -> dict[str, Any]:
-    return {
-        "at": format_moment(attempt.at),
-        "milliseconds": attempt.milliseconds,
-        "status": attempt.status,
-        "error": attempt.error,
-        "answer": attempt.answer,
-    }
+_attempt_view = view_of(Attempt)
 
 
 def delivery_view(delivery: Delivery) -> dict[str, Any]:

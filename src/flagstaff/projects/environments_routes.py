@@ -18,7 +18,7 @@ from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import (
     Body,
-    Name,
+    EnvironmentKey,
     RetentionDays,
     Text,
     Update,
@@ -49,12 +49,21 @@ class EnvironmentOut(EnvironmentItem, TaggedOut):
     project_id: Uuid
 
 
-class EnvironmentUpdate(Update):
+class EnvironmentBody(
+    Body,
+    of=Environment,
+    without=("id", "project_id", "created_at", "critical", "position", "history_retention_days"),
+):
+    """An environment, as far as new ones and changes of them have the same fields."""
+
+    key: EnvironmentKey
+
+
+class EnvironmentUpdate(Update, like=EnvironmentBody):
     """The fields to change. `key` is accepted only if it equals the current key."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "created_at"})
 
-    name: Name = optional()
     key: Text = optional()
     critical: bool = optional()
     history_retention_days: RetentionDays | None = Field(

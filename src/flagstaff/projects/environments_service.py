@@ -32,14 +32,18 @@ class Environments:
     settings: Settings
 
     async def create_environment(
-        self, actor: Actor, project_id: UUID, *, name: str, key: str, critical: bool | None = None
+        self, actor: Actor, project_id: UUID, *, key: str, critical: bool | None = None, **values: Any
     ) -> Environment:
-        """Create an environment; raises Error CONFLICT if the project has one with this key, or no room for another."""
+        """Create an environment with these fields.
+
+        Raises:
+            Error: CONFLICT if the project has one with this key, or no room for another.
+        """
         async with self.database.transaction() as transaction:
             await open_project(
                 transaction.connection, actor, project_id, Permission.ENVIRONMENTS_WRITE, for_update=True
             )
-            return await self.add(transaction, actor, project_id, name=name, key=key, critical=critical)
+            return await self.add(transaction, actor, project_id, key=key, critical=critical, **values)
 
     async def add(
         self,
@@ -47,13 +51,15 @@ class Environments:
         actor: Actor,
         project_id: UUID,
         *,
-        name: str,
         key: str,
         critical: bool | None = None,
+        **values: Any,
     ) -> Environment:
         """Create an environment in a project that the actor has opened for an update."""
-        now = self.now()
-        environment = Environment(uuid7(), project_id, name, key, now, is_critical(key, chosen=critical))
+        now, is_warned_of = self.now(), is_critical(key, chosen=critical)
+        environment = Environment(
+            id=uuid7(), project_id=project_id, key=key, created_at=now, critical=is_warned_of, **values
+        )
         present = await environments_store.count_environments(transaction.connection, project_id)
         self.settings.max_environments_per_project.require_room(present)
         await environments_store.create_environment(transaction.connection, environment)

@@ -23,6 +23,7 @@ from flagstaff.releases.outlook_service import Assumed, Outlooks
 from flagstaff.releases.outlook_wording import say_guard_outlook, say_step_outlook
 from flagstaff.releases.plans import GUARDS_MAX
 from flagstaff.releases.releases_schemas import NewRelease, whole_as_float
+from flagstaff.values.views import view_of
 
 router = Router(prefix="/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}", tags=["Releases"])
 
@@ -131,14 +132,7 @@ class OutlookOut(ResponseModel):
     guards: list[GuardOutlookOut]
 
 
-def _view_basis(basis: Basis) -> dict[str, Any]:
-    return {
-        "source": basis.source,
-        "users": basis.users,
-        "rate": basis.rate,
-        "mean": basis.mean,
-        "deviation": basis.deviation,
-    }
+_view_basis = view_of(Basis)
 
 
 def _view_step(outlook: GuardOutlook, step: StepOutlook, found: Outlook) -> dict[str, Any]:

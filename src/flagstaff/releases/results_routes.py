@@ -33,6 +33,7 @@ from flagstaff.releases.results_service import ExposedUser, ReleaseResults
 from flagstaff.releases.statistics import split
 from flagstaff.releases.wording import say_split
 from flagstaff.values.moments import format_moment
+from flagstaff.values.views import view_of
 
 router = Router(
     prefix="/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}", tags=["Releases"]
@@ -43,21 +44,13 @@ _LOG_MAX = 690.0
 _LEFT_OUT = {RULED: "rule", ASIDE: "two arms", OUTSIDE: "bucket"}
 
 
-class IntervalOut(ResponseModel):
+class IntervalOut(ResponseModel, of=Interval):
     """An estimate with the ends of its interval, which holds at all looks together."""
 
-    estimate: float
-    low: float
-    high: float
 
-
-class ArmResultOut(ResponseModel):
+class ArmResultOut(ResponseModel, of=ArmResult):
     """The users of an arm."""
 
-    name: str
-    users: int
-    users_with_events: int
-    events: int
     rate: float | None = Field(
         description="The share of the users with an event, of a binary metric, among those without an event in an "
         "earlier step. Of several steps, it is standardised: each step's rate, weighted alike in all arms."
@@ -198,24 +191,8 @@ class ResultsOut(ResponseModel):
     chart: list[PointOut]
 
 
-def _view_interval(interval: Interval | None) -> dict[str, float] | None:
-    if interval is None:
-        return None
-    return {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
-
-
-def _view_arm(arm: ArmResult) -> dict[str, Any]:
-    return {
-        "name": arm.name,
-        "users": arm.users,
-        "users_with_events": arm.users_with_events,
-        "events": arm.events,
-        "rate": arm.rate,
-        "mean": arm.mean,
-        "cut_mean": arm.cut_mean,
-        "ratio": _view_interval(arm.ratio),
-        "difference": _view_interval(arm.difference),
-    }
+_view_interval = view_of(Interval)
+_view_arm = view_of(ArmResult, ratio=_view_interval, difference=_view_interval)
 
 
 def _view_metric(result: MetricResult) -> dict[str, Any]:
