@@ -43,6 +43,7 @@ TESTS: dict[str, list[str]] = {
     "log-entries": [
         "web/test_edge.py::test_a_flood_beyond_a_limit_writes_a_hundred_entries_in_ten_seconds_and_the_others_all",
         "web/test_edge.py::test_a_log_with_a_bound_says_how_much_it_left_out",
+        "web/test_edge.py::test_what_anyone_can_send_writes_a_thousand_entries_in_ten_seconds_and_never_hides_an_account",
     ],
     "fields": [
         "unit/test_nesting.py::test_colons_in_texts_are_no_fields",
