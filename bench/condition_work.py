@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.report import print_table
-from flagstaff.concurrency.pacing import finish
 from flagstaff.conditions.conditions import Condition, check_condition
 from flagstaff.conditions.operators import Operator
 from flagstaff.conditions.predicates import instructions_of
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot_assembly import compile_environment
-from flagstaff.flags.condition_work import computing_work
+from flagstaff.flags.condition_work import compute_work
 from flagstaff.flags.flags import Fallthrough, Rule, RuleType
 from tests.support.builders import make_environment, make_flag, make_rule
 
@@ -97,7 +96,7 @@ def measure(family: Family) -> tuple[int, float, float]:
 
 
 def _compute(rules: Sequence[Rule]) -> float:
-    return finish(computing_work(instructions_of, rules, ())).micros
+    return compute_work(instructions_of, rules, ()).micros
 
 
 def main() -> None:

@@ -9,7 +9,6 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.concurrency.pacing import finish
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.database.tables import microseconds
@@ -40,9 +39,7 @@ class Receiver:
     async def send(self, delivery: ExportBatch) -> None:
         if self.fails == "before":
             raise OSError("no answer")
-        rows = b"".join(
-            line for each in delivery.parts for line in finish(self._rows.encode(each.place, each.segments))
-        )
+        rows = b"".join(line for each in delivery.parts for line in self._rows.encode(each.place, each.segments))
         token = delivery.block.token
         if token not in self.tokens:
             self.tokens[token] = rows
@@ -250,7 +247,7 @@ async def test_events_are_sent_once_after_lost_answers_and_by_two_instances(
     lost: set[str] = set()
 
     async def send(batch: ExportBatch) -> None:
-        rows = [row for each in batch.parts for row in finish(encode_events(each.place, each.segments))]
+        rows = [row for each in batch.parts for row in encode_events(each.place, each.segments)]
         assert sent.setdefault(batch.block.token, rows) == rows, "a repeated block has the same rows"
         if batch.block.token not in lost:
             lost.add(batch.block.token)

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from threading import Event
 
 import pytest
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency import pacing
+from flagstaff.concurrency import pacing, worker
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.database import Database
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_service import Flags
@@ -54,14 +56,22 @@ async def test_a_long_list_is_converted_after_its_connection_is_released(databas
     flags = [make_flag(ENVIRONMENT, key=f"flag-{number}") for number in range(MANY)]
     await store_all(database, ACCOUNT, PROJECT, ENVIRONMENT, *flags, *map(make_rule, flags))
     turn = pacing._turns[asyncio.get_running_loop()] = asyncio.Lock()
-
-    async with turn:  # so that none gets beyond its first piece
+    await turn.acquire()
+    go_on = Event()
+    waiting = asyncio.ensure_future(in_worker(go_on.wait))  # so that none gets beyond its first turn
+    try:
+        while worker._thread._work_queue.qsize():
+            await asyncio.sleep(0)
         uses = [asyncio.ensure_future(use(database)) for _ in range(AT_ONCE)]
         async with asyncio.timeout(10):
-            while len(turn._waiters or ()) < AT_ONCE:
+            while worker._thread._work_queue.qsize() + len(turn._waiters or ()) < AT_ONCE:
                 await asyncio.sleep(0)
         held = [engine for engine in database._engines if engine.pool.checkedout()]  # type: ignore[attr-defined]
+    finally:
+        go_on.set()
+        turn.release()
     results = await asyncio.gather(*uses)
+    await waiting
 
     assert not held
     assert all(results)

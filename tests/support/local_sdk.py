@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from yggdrasil_engine.engine import UnleashEngine
 
-from flagstaff.concurrency.pacing import finish
 from flagstaff.conditions.attributes import Form, read
 from flagstaff.conditions.conditions import Condition
 from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.unleash import features
 from flagstaff.evaluation.unleash.differences import BUILD_METADATA, EMPTY_TEXT, Difference
-from flagstaff.evaluation.unleash.features import Translation, translating
+from flagstaff.evaluation.unleash.features import Translation
 from flagstaff.serving.context import ATTRIBUTES_MAX_BYTES
 
 
@@ -28,7 +28,7 @@ def translate(
     flags: Iterable[TargetedFlag], segments: Mapping[str, Sequence[Condition]], environment_key: str
 ) -> dict[str, Translation]:
     """The features of an environment by key."""
-    return finish(translating(environment_key, {each.flag.key: each for each in flags}, segments))
+    return features.translate(environment_key, {each.flag.key: each for each in flags}, segments)
 
 
 def context_of(

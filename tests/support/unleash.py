@@ -23,7 +23,6 @@ from flagstaff.flags.variants import Variant, check_variants, check_weight, enco
 from flagstaff.serving.context import read_attributes
 from flagstaff.values.keys import check_flag_key
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
-from tests.support.steps import finish
 from tests.support.unleash_strategies import (
     Hashed,
     Json,
@@ -177,7 +176,7 @@ def _overrides(variants: Iterable[Json], rule: Rule) -> Iterator[Rule]:
 
 def _prerequisites(name: str, features: Mapping[str, Json]) -> tuple[Prerequisite, ...]:
     needs = {key: [each["feature"] for each in feature.get("dependencies", ())] for key, feature in features.items()}
-    if finish(find_cycle(needs, name)):
+    if find_cycle(needs, name):
         raise LeftOutError("Prerequisites that form a cycle are refused.")
     found = [
         Prerequisite(flag_key(each["feature"]), each.get("enabled", True), tuple(each.get("variants", ())))

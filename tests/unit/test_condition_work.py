@@ -6,14 +6,13 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from flagstaff.concurrency.pacing import finish
 from flagstaff.conditions.conditions import LISTS_MAX, Condition
 from flagstaff.conditions.operators import Operator
 from flagstaff.conditions.predicates import instructions_of
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot_assembly import compile_environment
-from flagstaff.flags.condition_work import computing_work
+from flagstaff.flags.condition_work import compute_work
 from flagstaff.flags.flags import Fallthrough, Rule, RuleType
 from flagstaff.serving.context import Context, given_attributes, read_attributes
 from tests.support.builders import make_environment, make_flag, make_rule
@@ -35,7 +34,7 @@ def rule_about(attribute: str, kind: str) -> Rule:
 
 
 def work_of(rules: Sequence[Rule]) -> float:
-    return finish(computing_work(instructions_of, rules, ())).micros
+    return compute_work(instructions_of, rules, ()).micros
 
 
 def test_a_mobile_app_with_eight_compared_attributes_and_200_flags_fits_the_default_budget() -> None:

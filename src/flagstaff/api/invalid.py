@@ -11,12 +11,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.http.errors import Problem, internal_problem, problem, problem_of
 from flagstaff.http.fields import MAX_FIELD_ERRORS, unknown_field
 from flagstaff.http.nesting import IS_LARGE
 from flagstaff.values.errors import Code, Error, FieldError, invalid_field
-from flagstaff.values.lists import dismantling
+from flagstaff.values.lists import dismantle
 
 _MESSAGES = {
     "missing": "is required",
@@ -58,7 +58,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     fields = [_field_error(request, each) for each in error.errors()[:MAX_FIELD_ERRORS]]
     answer = problem_of(Error(Code.INVALID, "The request is invalid.", fields=fields), request.state.request_id)
     if request.scope["state"].get(IS_LARGE):
-        await in_pieces(dismantling([error.body, error.errors()]))
+        await in_worker(dismantle, [error.body, error.errors()])
     return _response(answer)
 
 

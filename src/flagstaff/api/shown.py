@@ -3,15 +3,13 @@
 A conflict is shown without its reason, which can name other things, such as flags that need this one.
 """
 
-import codecs
 import json
-from collections.abc import Generator
 from typing import Any
 
 from starlette.types import Message, Send
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.http.operations import Operation
 from flagstaff.http.responses import encode_json
 
@@ -51,7 +49,7 @@ def showing_only_identity(send: Send, operation: Operation) -> Send:
                 if start["status"] == _CONFLICT:
                     body = _without_reason(b"".join(parts), operation)
                 else:
-                    body = await in_pieces(_reduce(parts, shown))
+                    body = await in_worker(_reduce, parts, shown)
                 await send({**start, "headers": _headers_of(start, len(body))})
                 await send({"type": "http.response.body", "body": body})
 
@@ -70,12 +68,8 @@ def _without_reason(body: bytes, operation: Operation) -> bytes:
     return encode_json({**problem, "detail": f"{_NO_REASON} A token with {needed} is told the reason."})
 
 
-def _reduce(parts: list[bytes], shown: tuple[str, ...]) -> Generator[None, None, bytes]:
-    decode, texts = codecs.getincrementaldecoder("utf-8")().decode, []
-    for part in parts:
-        texts.append(decode(part))
-        yield
-    text = "".join(texts)
+def _reduce(parts: list[bytes], shown: tuple[str, ...]) -> bytes:
+    text = b"".join(parts).decode()
     if not text:
         return b""
     if not text.startswith("["):
@@ -84,7 +78,6 @@ def _reduce(parts: list[bytes], shown: tuple[str, ...]) -> Generator[None, None,
     while text[place] != "]":
         item, place = _decode_at(text, place + (text[place] == ","))
         items.append(_identity(item, shown))
-        yield
     return encode_json(items)
 
 

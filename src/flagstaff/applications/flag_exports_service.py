@@ -1,8 +1,9 @@
 """An environment's flags as a file: a bootstrap file for SDKs, or a copy that people and programs can read."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,7 @@ import msgspec
 
 from flagstaff.applications.local_flags_service import ReadEnvironment, read_environment
 from flagstaff.changes.changes import OWN_FIELDS, Actor
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.conditions.conditions import Condition
 from flagstaff.database.database import Database
 from flagstaff.evaluation.compiler import TargetedFlag, tried_in_order
@@ -48,7 +49,7 @@ class FlagExports:
         async with self.database.read() as connection:
             environment = await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
             read = await read_environment(connection, environment)
-        return await in_pieces(_writing(read, kind))
+        return await in_worker(_write, read, kind)
 
     async def export_for_operator(self, project_id: UUID, environment_key: str, kind: ExportFormat) -> Iterator[bytes]:
         """The same for whoever has the database, on the command line."""
@@ -58,7 +59,7 @@ class FlagExports:
             if environment is None:
                 raise not_found("project or environment")
             read = await read_environment(connection, environment)
-        return await in_pieces(_writing(read, kind))
+        return await in_worker(_write, read, kind)
 
     async def list_differences(self, actor: Actor, path: FlagPath) -> tuple[Difference, ...]:
         """List the differences of SDKs that evaluate a flag in the application; they get no archived flag."""
@@ -69,29 +70,27 @@ class FlagExports:
             environment = await environments_store.get_environment(connection, path.project_id, path.environment_id)
             some = await read_some(connection, environment, [flag.key], None)
         read = ReadEnvironment(some, revision=0)
-        return (await in_pieces(read.translating()))[flag.key].differences
+        return (await in_worker(read.translate))[flag.key].differences
 
 
-def _writing(read: ReadEnvironment, kind: ExportFormat) -> Generator[None, None, Iterator[bytes]]:
+def _write(read: ReadEnvironment, kind: ExportFormat) -> Iterator[bytes]:
     if kind is ExportFormat.UNLEASH:
-        local = yield from read.encoding()
-        return (yield from local.composing()).document.chunks()
-    flags, segments = yield from read.collecting()
+        local = read.encode()
+        return local.payloads[""].document.chunks()
+    flags, segments = read.collect()
     environment = {"key": read.found.environment.key, "name": read.found.environment.name}
     head = _encode({"version": 1, "environment": environment, "revision": read.revision})[:-1]
-    written_flags = yield from _encoding(_flag(each) for _, each in sorted(flags.items()))
-    written_segments = yield from _encoding(_segment(each) for _, each in sorted(segments.items()))
-    parts = (head, b',"flags":[', *written_flags, b'],"segments":[', *written_segments, b"]}\n")
-    return iter(parts)
+    written_flags = _separate(_flag(each) for _, each in sorted(flags.items()))
+    written_segments = _separate(_segment(each) for _, each in sorted(segments.items()))
+    return chain((head, b',"flags":['), written_flags, (b'],"segments":[',), written_segments, (b"]}\n",))
 
 
-def _encoding(items: Iterable[Mapping[str, Any]]) -> Generator[None, None, list[bytes]]:
-    """The items, with commas between them."""
-    encoded: list[bytes] = []
-    for item in items:
-        encoded += (b",", _encode(item))
-        yield
-    return encoded[1:]
+def _separate(items: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    """The JSON of the items, with commas between them."""
+    for place, item in enumerate(items):
+        if place:
+            yield b","
+        yield _encode(item)
 
 
 def _flag(targeted: TargetedFlag) -> dict[str, Any]:

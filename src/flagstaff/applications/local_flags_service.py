@@ -3,61 +3,55 @@
 The loader checks no permissions, because the runtime does not act for a user.
 """
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from uuid import UUID
 
 from flagstaff.applications.feature_encoder import FeatureEncoder
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database import revisions_store
 from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.unleash.features import Translation, translating
+from flagstaff.evaluation.unleash.features import Translation, translate
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.insight.flag_sets import ReadFlags, read_all
 from flagstaff.projects import environments_store
 from flagstaff.projects.projects import Environment
-from flagstaff.values.lists import emptying
+from flagstaff.values.lists import empty
 
 
 @dataclass(frozen=True, slots=True)
 class ReadEnvironment:
     """All flags of an environment, their rules and the project's segments, read in one consistent state.
 
-    They are converted in small steps, after the connection has been released.
+    They are converted after the connection has been released.
     """
 
     found: ReadFlags
     revision: int
 
-    def collecting(self) -> Generator[None, None, tuple[dict[str, TargetedFlag], dict[str, Segment]]]:
+    def collect(self) -> tuple[dict[str, TargetedFlag], dict[str, Segment]]:
         """The flags with their rules, and the segments, by key."""
-        collected = yield from self.found.collect_flags()
-        named = {}
-        for segment in self.found.segments:
-            named[segment.key] = segment
-            yield
-        return collected, named
+        collected = self.found.collect_flags()
+        return collected, {segment.key: segment for segment in self.found.segments}
 
-    def translating(self) -> Generator[None, None, dict[str, Translation]]:
+    def translate(self) -> dict[str, Translation]:
         """The features by key."""
-        collected, named = yield from self.collecting()
+        collected, named = self.collect()
         conditions = {key: segment.conditions for key, segment in named.items()}
-        translated = yield from translating(self.found.environment.key, collected, conditions)
-        yield from emptying(collected)
+        translated = translate(self.found.environment.key, collected, conditions)
+        empty(collected)
         return translated
 
-    def encoding(self) -> Generator[None, None, LocalFlags]:
+    def encode(self) -> LocalFlags:
         """The features as JSON."""
-        translated = yield from self.translating()
+        translated = self.translate()
         encoded, encoder = {}, FeatureEncoder()
         for key in sorted(translated):  # so that all instances agree on the order
             encoded[key] = encoder.encode(translated.pop(key).feature)
-            yield
         environment = self.found.environment
         local = LocalFlags(environment.id, environment.key, self.revision, encoded)
-        yield from local.composing()
+        local.keep("", local.compose())
         return local
 
 
@@ -69,7 +63,7 @@ async def read_environment(connection: Connection, environment: Environment) -> 
 
 @dataclass(frozen=True, slots=True)
 class LocalFlagsSource:
-    """Reads and translates each environment in one consistent state, in small pieces."""
+    """Reads and translates each environment in one consistent state."""
 
     database: Database
 
@@ -80,4 +74,4 @@ class LocalFlagsSource:
             if environment is None:
                 return None
             read = await read_environment(connection, environment)
-        return await in_pieces(read.encoding())
+        return await in_worker(read.encode)

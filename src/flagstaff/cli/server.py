@@ -211,7 +211,7 @@ def _settle_memory() -> None:
 
     A collection holds the event loop for a tenth to half of a microsecond for each object in it. So the young ones are
     few, and so are the middle ones, and all are looked at only after 100,000 passes over these, which pauses of long
-    work add to (pacing.py). That is rare enough, and not too rare: 2,000 passes leave at most 300 objects of garbage.
+    work and long lists add to. This is rare, and not too rare: 2,000 passes leave at most 300 objects of garbage.
     """
     gc.collect()
     gc.freeze()

@@ -1,4 +1,6 @@
-"""Long work on the event loop, done in pieces of a millisecond so that evaluations are answered in between.
+"""Work on the event loop itself, in pieces of a millisecond so that evaluations are answered in between.
+
+It awaits, or touches what the loop uses, such as streams; long work that does neither is for the thread of worker.py.
 
 Pieces take turns: however many requests run at the same time, the loop checks the network after each piece.
 """
@@ -6,7 +8,7 @@ Pieces take turns: however many requests run at the same time, the loop checks t
 import asyncio
 import gc
 from asyncio import AbstractEventLoop, Lock
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from time import perf_counter
@@ -44,15 +46,20 @@ def until(is_abandoned: Callable[[], bool]) -> Iterator[None]:
 _turns: WeakKeyDictionary[AbstractEventLoop, Lock] = WeakKeyDictionary()
 
 
+def end_if_abandoned() -> None:
+    """Raise AbandonedError in a context of `until`, when nobody waits for the work any more."""
+    is_abandoned = _is_abandoned.get()
+    if is_abandoned is not None and is_abandoned():
+        raise AbandonedError
+
+
 async def pause() -> None:
     """Return when it is the caller's turn to do another piece of work.
 
     Raises:
         AbandonedError: in a context of `until`, when nobody waits for the work any more.
     """
-    is_abandoned = _is_abandoned.get()
-    if is_abandoned is not None and is_abandoned():
-        raise AbandonedError
+    end_if_abandoned()
     loop = asyncio.get_running_loop()
     turn = _turns.get(loop)
     if turn is None:
@@ -63,62 +70,21 @@ async def pause() -> None:
         await asyncio.sleep(0)
 
 
-async def in_pieces(work: Generator[None, None, T]) -> T:
-    """Run a generator to its end and return its value. It yields where it may be interrupted."""
-    while True:
-        until = perf_counter() + PIECE_SECONDS
-        while perf_counter() < until:
-            try:
-                next(work)
-            except StopIteration as end:
-                value: T = end.value
-                return value
-        await pause()
-
-
-def within(seconds: float, work: Generator[None, None, T]) -> Generator[None, None, T | None]:
-    """Run a generator for this long at most, without the time in which it is interrupted.
-
-    Its value, or None if it has not ended by then.
-    """
-    while seconds > 0:
-        began = perf_counter()
-        try:
-            next(work)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-        seconds -= perf_counter() - began
-        yield
-    work.close()
-    return None
-
-
-def finish(work: Generator[None, None, T]) -> T:
-    """Run a generator to its end at once, where nothing else waits, and return its value."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-
-
 async def collect(items: Iterable[T]) -> list[T]:
     """The items as a list. Each must take less than a piece of work to make."""
-    collected: list[T] = []
+    return [item async for item in paced(items)]
 
-    def work() -> Generator[None]:
-        for item in items:
-            collected.append(item)
-            yield
 
-    await in_pieces(work())
-    return collected
+async def paced(items: Iterable[T]) -> AsyncIterator[T]:
+    """The items one by one, with a pause whenever a piece of work has used up its time."""
+    turns = Turns()
+    for item in items:
+        yield item
+        await turns.give()
 
 
 class Turns:
-    """Turns for work that cannot be a generator because it awaits in between."""
+    """Turns of work that awaits in between."""
 
     def __init__(self) -> None:
         self._ends_at = perf_counter() + PIECE_SECONDS
@@ -128,7 +94,7 @@ class Turns:
         return perf_counter() >= self._ends_at
 
     async def give(self) -> None:
-        """Pause if the current piece has used up its time. Call this between small steps; most calls return at once."""
+        """Pause if the current piece has used up its time. Call this often; most calls return at once."""
         if self.is_over():
             await pause()
             self._ends_at = perf_counter() + PIECE_SECONDS

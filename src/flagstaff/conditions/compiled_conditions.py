@@ -5,9 +5,8 @@ missing, or that attributes.py cannot read in the operator's form, meets no cond
 except `not_in`, which it meets unless that is negated. `negate` turns `not_in` into `in`.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from flagstaff.conditions.attributes import Form, Readings, read
 from flagstaff.conditions.conditions import (
@@ -24,8 +23,6 @@ from flagstaff.conditions.operator_functions import (
     compile_test,
 )
 from flagstaff.conditions.operators import LOOKS_UP, Operator
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +47,14 @@ def check_conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     Raises:
         InvalidConditionError: with a path such as `1.values.3`, or an empty one if there are too many conditions.
     """
-    return finish(checking_conditions(conditions))
-
-
-def checking_conditions(conditions: Sequence[Condition]) -> Generator[None, None, tuple[Condition, ...]]:
-    """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
     check_number_of_conditions(conditions)
     checked = []
     for index, condition in enumerate(conditions):
         try:
             checked.append(check_condition(condition))
-            yield
-            yield from compiling_condition(checked[index])
+            compile_condition(checked[index])
         except InvalidConditionError as error:
             raise error.inside(index) from None
-        yield
     return tuple(checked)
 
 
@@ -74,12 +64,7 @@ def compile_condition(condition: Condition) -> CompiledCondition:
     Raises:
         InvalidConditionError: at the first value that the operator cannot compare with, such as `values.3`.
     """
-    return finish(compiling_condition(condition))
-
-
-def compiling_condition(condition: Condition) -> Generator[None, None, CompiledCondition]:
-    """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
-    form, test = yield from compile_test(condition)
+    form, test = compile_test(condition)
     not_in = condition.operator is Operator.NOT_IN
     met, missing = not_in == condition.negate, not_in and not condition.negate
     if condition.operator in LOOKS_UP:
@@ -135,13 +120,3 @@ def _compare(test: Test, place: int, *, met: bool, missing: bool) -> Callable[[R
         return met if test(readings[place]) else not met
 
     return decide
-
-
-def finish(steps: Generator[None, None, Result]) -> Result:
-    """Run steps to their end at once, and return their value."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: Result = end.value
-            return result

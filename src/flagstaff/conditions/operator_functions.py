@@ -7,7 +7,7 @@ attribute, and `in_network` a look-up for each length of prefix.
 import operator
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -60,7 +60,7 @@ _MAX_UNICODE_CLASSES = 8
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
-def compile_test(condition: Condition) -> Generator[None, None, tuple[Form, Test]]:
+def compile_test(condition: Condition) -> tuple[Form, Test]:
     """The form in which the attribute is read, and the test of one reading, without regard to `negate` and `not_in`.
 
     Made in steps of at most a few milliseconds: ten thousand ranges take longer to read.
@@ -81,7 +81,7 @@ def compile_test(condition: Condition) -> Generator[None, None, tuple[Form, Test
         case Operator.MATCHES:
             return Form.SEARCHED_TEXT, _matches(condition.values[0], case_sensitive=not condition.case_insensitive)
         case Operator.IN_NETWORK:
-            return Form.ADDRESS, (yield from _in_network(condition.values))
+            return Form.ADDRESS, _in_network(condition.values)
     (form, message), compare = _COMPARISONS[condition.operator]
     bound = READERS[form](condition.values[0])
     if bound is None:
@@ -141,13 +141,12 @@ def _starts_with_any(shortest: Sequence[Text], text: Text) -> bool:
     return text.startswith(shortest[bisect_right(shortest, text) - 1])
 
 
-def _in_network(values: Sequence[str]) -> Generator[None, None, Test]:
+def _in_network(values: Sequence[str]) -> Test:
     """One look-up for each length of prefix, however many ranges there are."""
     networks: dict[int, dict[int, set[int]]] = {version: {} for version in _BITS}
     for index, value in enumerate(values):
         version, shift, number = _read_network(index, value)
         networks[version].setdefault(shift, set()).add(number)
-        yield
     frozen = {version: tuple(by_shift.items()) for version, by_shift in networks.items()}
 
     def test(address: tuple[int, int]) -> bool:

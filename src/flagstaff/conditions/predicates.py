@@ -6,7 +6,7 @@ attribute, however many rules there are, once a value has been seen. For a new v
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -14,8 +14,7 @@ from typing import NamedTuple
 from flagstaff.conditions.attributes import Form, Readings, read
 from flagstaff.conditions.compiled_conditions import (
     CompiledCondition,
-    compiling_condition,
-    finish,
+    compile_condition,
     lookup_values,
 )
 from flagstaff.conditions.conditions import Condition
@@ -27,7 +26,6 @@ Decide = Callable[[Readings], bool]
 # For each attribute, the answers for so many values are kept, in about so many bytes.
 _KEPT_VALUES, _KEPT_BYTES = 1000, 1_000_000
 _KEPT_LENGTH = 100
-_TEXTS_AT_ONCE = 100
 _IGNORING_CASE = frozenset({"user_email", "email_domain"})
 # Their values hardly ever repeat.
 _NEVER_KEPT = frozenset({"user_id", "user_email", "current_time"})
@@ -43,17 +41,8 @@ class Predicate:
 
 def compile_predicate(conditions: Iterable[Condition]) -> Predicate:
     """Compile conditions that `check_conditions` returned. Emails and domains are compared ignoring case."""
-    return finish(compiling_predicate(conditions))
-
-
-def compiling_predicate(conditions: Iterable[Condition]) -> Generator[None, None, Predicate]:
-    """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
     compared = tuple(map(_as_compared, conditions))
-    compiled = []
-    for condition in compared:
-        compiled.append((yield from compiling_condition(condition)))
-        yield
-    return Predicate(compared, tuple(compiled))
+    return Predicate(compared, tuple(map(compile_condition, compared)))
 
 
 def instructions_of(condition: Condition) -> int:
@@ -118,31 +107,6 @@ class AttributePredicates:
                 found |= bit
         return found
 
-    def checking(self, value: object) -> Generator[None, None, int]:
-        """The same as `holding`, condition by condition: together they may take long where no budget limits them."""
-        found = self.unasked
-        readings = {}
-        for form in self._forms:
-            readings[form] = read(form, value)
-            yield
-        for form, bits_by_text in self.look_ups.items():
-            for text in readings[form]:
-                found |= bits_by_text.get(text, 0)
-            yield
-        for form, checks in self.checks.items():
-            for decide, bit in checks:
-                if decide(readings[form]):
-                    found |= bit
-                yield
-        for conditions, bit in self.sets:
-            holds = True
-            for condition in conditions:
-                holds = holds and condition.decide(readings[condition.form])
-                yield
-            if holds:
-                found |= bit
-        return found
-
     @cached_property
     def _forms(self) -> frozenset[Form]:
         """The forms in which the attribute is read."""
@@ -164,20 +128,13 @@ class Predicates:
             found &= each.holding(values.get(each.attribute))
         return found
 
-    def checking(self, values: Mapping[str, object]) -> Generator[None, None, int]:
-        """The same, condition by condition, between which the caller may do other work."""
-        found = self.everything
-        for each in self.by_attribute:
-            found &= yield from each.checking(values.get(each.attribute))
-        return found
-
     def about(self, attributes: Collection[str]) -> "Predicates":
         """Return the questions that these predicates ask about some of the attributes."""
         return replace(self, by_attribute=tuple(each for each in self.by_attribute if each.attribute in attributes))
 
 
-def assemble_predicates(predicates: Sequence[Predicate]) -> Generator[None, None, Predicates]:
-    """Arrange predicates by attribute, in small steps."""
+def assemble_predicates(predicates: Sequence[Predicate]) -> Predicates:
+    """Arrange predicates by attribute."""
     everything = (1 << len(predicates)) - 1
     asked: defaultdict[str, list[_Asked]] = defaultdict(list)
     for number, predicate in enumerate(predicates):
@@ -187,10 +144,9 @@ def assemble_predicates(predicates: Sequence[Predicate]) -> Generator[None, None
             question.conditions.append((condition, compiled))
         for attribute, question in by_attribute.items():
             asked[attribute].append(question)
-        yield
     arranged: list[AttributePredicates] = []
     for attribute in sorted(asked):
-        each = yield from _arrange(attribute, asked[attribute], everything)
+        each = _arrange(attribute, asked[attribute], everything)
         arranged.append(each)
     return Predicates(everything, tuple(arranged))
 
@@ -202,7 +158,7 @@ class _Asked(NamedTuple):
     conditions: list[tuple[Condition, CompiledCondition]]
 
 
-def _arrange(attribute: str, asked: Sequence[_Asked], everything: int) -> Generator[None, None, AttributePredicates]:
+def _arrange(attribute: str, asked: Sequence[_Asked], everything: int) -> AttributePredicates:
     unasked = everything
     look_ups: defaultdict[Form, dict[str, int]] = defaultdict(dict)
     checks: defaultdict[Form, list[tuple[Decide, int]]] = defaultdict(list)
@@ -216,12 +172,9 @@ def _arrange(attribute: str, asked: Sequence[_Asked], everything: int) -> Genera
         texts = lookup_values(condition)
         if texts is None:
             checks[compiled.form].append((compiled.decide, bit))
-            yield
             continue
         by_text = look_ups[compiled.form]
-        for place, text in enumerate(texts):
+        for text in texts:
             by_text[text] = by_text.get(text, 0) | bit
-            if place % _TEXTS_AT_ONCE == 0:
-                yield
     kept = 0 if attribute in _NEVER_KEPT else min(_KEPT_VALUES, _KEPT_BYTES // (everything.bit_length() // 8 + 100))
     return AttributePredicates(attribute, unasked, dict(look_ups), dict(checks), sets, kept)

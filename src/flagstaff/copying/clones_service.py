@@ -9,7 +9,8 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.changes.changes import Actor, BatchKind, Change, change_of
-from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.concurrency.pacing import collect
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.copying.comparisons import Side
 from flagstaff.copying.copies import CLONED_MAX, rule_like
 from flagstaff.copying.environment_flags import ReadEnvironmentFlags, find_origin
@@ -26,7 +27,7 @@ from flagstaff.projects.access import open_membership
 from flagstaff.projects.environments_service import Environments
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error
-from flagstaff.values.lists import emptying
+from flagstaff.values.lists import empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Clones:
             await self._write(connection, environment, cloned)
             made = await collect(_changes(actor, cloned))
             await record_all(transaction, made, batch_of(made, BatchKind.CLONE, origin.id))
-        await in_pieces(emptying(made, cloned))
+        await in_worker(empty, made, cloned)
         return environment
 
     async def _read(
@@ -90,12 +91,12 @@ class Clones:
     ) -> list[Cloned]:
         found = await flags_store.list_flags(connection, origin.id)
         read = ReadEnvironmentFlags(found, await rules_store.list_rules_of_environment(connection, origin.id))
-        sides = await in_pieces(read.collecting())
-        await in_pieces(_requiring_prerequisites(sides))
+        sides = await in_worker(read.collect)
+        await in_worker(_require_prerequisites, sides)
         # The newest flag is read first, and shall be the newest again.
         in_order = reversed(sides.values())
-        cloned = await in_pieces(_cloning(in_order, environment, self.now(), all_off=all_off))
-        await in_pieces(emptying(sides))
+        cloned = await in_worker(_clone, in_order, environment, self.now(), all_off=all_off)
+        await in_worker(empty, sides)
         return cloned
 
     async def _write(self, connection: Connection, environment: Environment, cloned: Sequence[Cloned]) -> None:
@@ -122,20 +123,17 @@ async def _require_few(connection: Connection, origin: Environment) -> None:
         )
 
 
-def _requiring_prerequisites(sides: Mapping[str, Side]) -> Generator[None, None, None]:
-    """Raise Error CONFLICT for a flag that needs an archived one, which is not copied; in small steps."""
+def _require_prerequisites(sides: Mapping[str, Side]) -> None:
+    """Raise Error CONFLICT for a flag that needs an archived one, which is not copied."""
     for key, side in sides.items():
         missing = [each.flag_key for each in side.flag.prerequisites if each.flag_key not in sides]
         if missing:
             message = f"The flag {key} needs {missing[0]}, which is archived. Unarchive it, or remove the prerequisite."
             raise Error(Code.CONFLICT, message)
-        yield
 
 
-def _cloning(
-    sides: Iterable[Side], environment: Environment, now: datetime, *, all_off: bool
-) -> Generator[None, None, list[Cloned]]:
-    """Make flags and rules in small steps, each a microsecond younger than the one before: the order by age stays."""
+def _clone(sides: Iterable[Side], environment: Environment, now: datetime, *, all_off: bool) -> list[Cloned]:
+    """Make flags and rules, each a microsecond younger than the one before: the order by age stays."""
     cloned = []
     for place, side in enumerate(sides):
         at = now + timedelta(microseconds=place)
@@ -150,9 +148,7 @@ def _cloning(
         its_rules = []
         for order, rule in enumerate(side.rules):
             its_rules.append(rule_like(rule, flag.id, uuid7(), at + timedelta(microseconds=order)))
-            yield
         cloned.append(Cloned(flag, its_rules))
-        yield
     return cloned
 
 

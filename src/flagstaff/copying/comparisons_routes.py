@@ -1,6 +1,6 @@
 """HTTP of comparing two environments."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -14,7 +14,7 @@ from flagstaff.api.lists import BY_FLAG_KEY, Listing, ListQuery
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Uuid
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.copying.comparisons import Comparison, Side, recorded_content
 from flagstaff.copying.comparisons_service import Comparisons
 from flagstaff.flags.flags import Rule
@@ -70,22 +70,17 @@ def _side(side: Side | None) -> dict[str, Any] | None:
     return {"id": side.flag.id, "name": side.flag.name, "enabled": side.flag.enabled}
 
 
-def _views(found: Sequence[Comparison]) -> Generator[None, None, list[dict[str, Any]]]:
-    """In small steps: a flag can have a thousand rules on each side."""
-    views = []
-    for comparison in found:
-        views.append((yield from _view(comparison)))
-        yield
-    return views
+def _views(found: Sequence[Comparison]) -> list[dict[str, Any]]:
+    return list(map(_view, found))
 
 
-def _view(comparison: Comparison) -> Generator[None, None, dict[str, Any]]:
+def _view(comparison: Comparison) -> dict[str, Any]:
     origin, target = comparison.origin, comparison.target
     fields: list[dict[str, Any]] = [
         {"field": each.field, "from": each.origin, "to": each.target} for each in comparison.fields
     ]
     if origin and target and comparison.rules_differ:
-        before, after = (yield from _contents(origin.rules)), (yield from _contents(target.rules))
+        before, after = _contents(origin.rules), _contents(target.rules)
         fields.append({"field": "rules", "from": before, "to": after})
     return {
         "flag_key": comparison.key,
@@ -97,12 +92,8 @@ def _view(comparison: Comparison) -> Generator[None, None, dict[str, Any]]:
     }
 
 
-def _contents(rules: Sequence[Rule]) -> Generator[None, None, list[msgspec.Raw]]:
-    contents = []
-    for rule in rules:
-        contents.append(encoded(recorded_content(rule)))
-        yield
-    return contents
+def _contents(rules: Sequence[Rule]) -> list[msgspec.Raw]:
+    return [encoded(recorded_content(rule)) for rule in rules]
 
 
 def _as_it_is(view: dict[str, Any]) -> dict[str, Any]:
@@ -132,6 +123,6 @@ async def compare_environments(
 
     async def fetch(window: Window) -> list[dict[str, Any]]:
         found = await comparisons.compare(actor, project_id, query.from_id, query.to_id, window)
-        return await in_pieces(_views(found))
+        return await in_worker(_views, found)
 
     return await _listing.respond(query, fetch)

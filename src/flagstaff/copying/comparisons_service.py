@@ -1,11 +1,11 @@
 """Compares the flags of two environments of a project, a few hundred at a time."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.copying.comparisons import Comparison
 from flagstaff.copying.environment_flags import ReadEnvironmentFlags, find_pair, read_environment_flags
 from flagstaff.database.database import Connection, Database
@@ -41,7 +41,7 @@ class Comparisons:
                     require(member, Permission.FLAGS_READ, environment.key)
                 keys = await flags_store.list_keys_of(connection, (from_id, to_id), part)
                 read = await _read(connection, from_id, to_id, keys)
-            found += await in_pieces(read.comparing())
+            found += await in_worker(read.compare)
             if len(keys) < _KEYS_AT_ONCE or (window.limit is not None and len(found) >= window.limit):
                 return found[: window.limit]
             part = Window(_KEYS_AT_ONCE, (keys[-1],))
@@ -56,16 +56,15 @@ class _ReadPair:
     targets: ReadEnvironmentFlags
     archived: set[str]
 
-    def comparing(self) -> Generator[None, None, list[Comparison]]:
-        """Compare in small steps, and return the flags that differ."""
-        origins = yield from self.origins.collecting()
-        targets = yield from self.targets.collecting()
+    def compare(self) -> list[Comparison]:
+        """Compare, and return the flags that differ."""
+        origins = self.origins.collect()
+        targets = self.targets.collect()
         found = []
         for key in self.keys:
             comparison = Comparison(key, origins.get(key), targets.get(key), archived_in_other=key in self.archived)
             if comparison.differs():
                 found.append(comparison)
-            yield
         return found
 
 

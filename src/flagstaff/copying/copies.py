@@ -5,7 +5,7 @@ the stickiness names, and never from the environment. So these two are carried w
 """
 
 import json
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -118,8 +118,8 @@ def new_flag(origin: Flag, environment_id: UUID, flag_id: UUID, at: datetime) ->
 
 def copied_rules(
     origin: Sequence[Rule], target: Sequence[Rule], flag_id: UUID, new_id: Callable[[], UUID], at: datetime
-) -> Generator[None, None, list[RulePair]]:
-    """The rules to write so that the target's say the same as the origin's in the same order, in small steps.
+) -> list[RulePair]:
+    """The rules to write so that the target's say the same as the origin's in the same order.
 
     Both are in the order in which they are tried: by priority, and then by age. A rule that says the same stays.
     """
@@ -128,7 +128,7 @@ def copied_rules(
     wanted, present = _by_priority(origin), _by_priority(target)
     pairs: list[RulePair] = []
     for priority in sorted({*wanted, *present}, reverse=True):
-        aligned = yield from _aligned(wanted.get(priority, ()), present.get(priority, ()))
+        aligned = _aligned(wanted.get(priority, ()), present.get(priority, ()))
         for before, like in aligned:
             if like is None:
                 pairs.append((before, None))
@@ -137,7 +137,6 @@ def copied_rules(
             elif not same_rule(before, like):
                 content = {name: getattr(like, name) for name in RULE_CONTENT}
                 pairs.append((before, replace(before, **content, updated_at=later_than(before.updated_at, at))))
-            yield
     return pairs
 
 
@@ -146,13 +145,12 @@ def rule_like(origin: Rule, flag_id: UUID, rule_id: UUID, at: datetime) -> Rule:
     return replace(origin, id=rule_id, flag_id=flag_id, created_at=at, updated_at=at)
 
 
-def fingerprint(alterations: Iterable[Alteration]) -> Generator[None, None, str]:
-    """Return a short text for a list of writes, in small steps. It is the same each time, although ids are new."""
+def fingerprint(alterations: Iterable[Alteration]) -> str:
+    """Return a short text for a list of writes. It is the same each time, although ids are new."""
     digest = sha256()
     for each in alterations:
         place = str(each.before.id) if each.before else ""
         digest.update(json.dumps([each.action, each.scope.flag_key, place, each.fields]).encode())
-        yield
     return digest.hexdigest()
 
 
@@ -173,11 +171,8 @@ def _by_priority(rules: Iterable[Rule]) -> dict[int, list[Rule]]:
     return {priority: list(some) for priority, some in groupby(rules, key=attrgetter("priority"))}
 
 
-def _aligned(wanted: Sequence[Rule], present: Sequence[Rule]) -> Generator[None, None, Iterable[RulePair]]:
+def _aligned(wanted: Sequence[Rule], present: Sequence[Rule]) -> Iterable[RulePair]:
     """Each present rule with the one that it becomes. A new rule is younger than all others, so it can only be last."""
     waiting = list(reversed(wanted))
-    kept = []
-    for rule in present:
-        kept.append(waiting.pop() if waiting and same_rule(rule, waiting[-1]) else None)
-        yield
+    kept = [waiting.pop() if waiting and same_rule(rule, waiting[-1]) else None for rule in present]
     return zip_longest(present, wanted) if waiting else zip(present, kept, strict=True)

@@ -1,13 +1,14 @@
 """Plans a copy of flags from one environment to another, and says why some cannot be copied."""
 
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.concurrency.pacing import Turns, in_pieces
+from flagstaff.concurrency.pacing import Turns
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.copying.comparisons import Side
 from flagstaff.copying.copies import (
     RULES_MAX,
@@ -87,11 +88,9 @@ async def plan_copy(
     sources = await read_environment_flags(connection, origin.id, wanted.keys)
     targets = await read_environment_flags(connection, target.id, wanted.keys)
     archived = await flags_store.find_archived_keys(connection, target.id, wanted.keys)
-    origins, present = await in_pieces(sources.collecting()), await in_pieces(targets.collecting())
+    origins, present = await in_worker(sources.collect), await in_worker(targets.collect)
     _require_known(wanted.keys, origins.keys(), origin)
-    copied = await in_pieces(
-        _copying_each([(origins[key], present.get(key)) for key in wanted.keys], wanted, target, now)
-    )
+    copied = await in_worker(_copy_each, [(origins[key], present.get(key)) for key in wanted.keys], wanted, target, now)
     problems = dict.fromkeys(
         archived, f"is the key of an archived flag of {target.key}; unarchive or delete that one first"
     )
@@ -105,25 +104,24 @@ async def plan_copy(
     return copied
 
 
-def _copying_each(
+def _copy_each(
     pairs: Iterable[tuple[Side, Side | None]], wanted: Wanted, target: Environment, now: datetime
-) -> Generator[None, None, list[CopiedFlag]]:
+) -> list[CopiedFlag]:
     copied = []
     for place, (origin, present) in enumerate(pairs):
         # A microsecond apart, so that the order of new flags by age is defined.
         at = now + timedelta(microseconds=place)
-        copied.append((yield from _copying(origin, present, wanted.parts, target.id, at)))
-        yield
+        copied.append(_copy(origin, present, wanted.parts, target.id, at))
     return copied
 
 
-def _copying(
+def _copy(
     origin: Side, present: Side | None, parts: Collection[Part], environment_id: UUID, at: datetime
-) -> Generator[None, None, CopiedFlag]:
+) -> CopiedFlag:
     new = new_flag(origin.flag, environment_id, present.flag.id if present else uuid7(), at)
     after = copied_flag(origin, present.flag if present else None, parts, new)
     own = present.rules if present else ()
-    pairs = (yield from copied_rules(origin.rules, own, after.id, uuid7, at)) if Part.RULES in parts else []
+    pairs = copied_rules(origin.rules, own, after.id, uuid7, at) if Part.RULES in parts else []
     giving = origin.rules if Part.RULES in parts else own
     given = {rule.variant for rule in giving if rule.variant is not None}
     others = parts_with_other_users(present, after, parts) if present else ()
@@ -167,8 +165,8 @@ async def _find_problems(connection: Connection, target: Environment, copied: Se
     prerequisites = await flags_store.list_prerequisites(connection, target.id)
     prerequisites |= {each.after.key: each.after.prerequisites for each in copied}
     needs = await list_needs(prerequisites)
-    cyclic = await in_pieces(find_cyclic(needs))
-    needed_variants = await in_pieces(find_needed_variants(prerequisites))
+    cyclic = await in_worker(find_cyclic, needs)
+    needed_variants = await in_worker(find_needed_variants, prerequisites)
     present = _Present(target, variants, needs, cyclic, needed_variants)
     problems, turns = {}, Turns()
     for each in copied:

@@ -1,7 +1,7 @@
 """Reads flags of environments by their keys, with their rules, to compare them or to copy them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -18,21 +18,19 @@ from flagstaff.values.errors import invalid_field
 
 @dataclass(frozen=True, slots=True)
 class ReadEnvironmentFlags:
-    """Flags of one environment, and their rules. They are converted by `collecting`."""
+    """Flags of one environment, and their rules. They are converted by `collect`."""
 
     flags: Iterable[Flag]
     rules: Iterable[Rule]
 
-    def collecting(self) -> Generator[None, None, dict[str, Side]]:
-        """The flags with their rules by key, in small steps."""
+    def collect(self) -> dict[str, Side]:
+        """The flags with their rules by key."""
         rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
         for rule in self.rules:
             rules_of[rule.flag_id].append(rule)
-            yield
         sides = {}
         for flag in self.flags:
             sides[flag.key] = Side(flag, tried_in_order(rules_of[flag.id]))
-            yield
         return sides
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.database.fetched_rows import collected_in_between
 from flagstaff.values.lists import parts_of
 
 T = TypeVar("T")
@@ -28,7 +29,7 @@ async def read_many(
     found = [
         await connection.execute(statement, {name: some, **others}) for some in parts_of(list(values), _VALUES_AT_ONCE)
     ]
-    return chain.from_iterable(found)
+    return collected_in_between(chain.from_iterable(found))
 
 
 def some_at_a_time(items: Iterable[T]) -> Iterator[list[T]]:

@@ -10,6 +10,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
+from flagstaff.database.fetched_rows import collected_in_between
 from flagstaff.values.lists import Window
 
 _NO_LIMIT = 2**31 - 1
@@ -66,5 +67,4 @@ class Listing:
         if window.after is not None:
             statement = self._rest
             values |= dict(zip(self._names, window.after, strict=True))
-        rows: Iterable[sa.Row[Any]] = await connection.execute(statement, values)
-        return rows
+        return collected_in_between(await connection.execute(statement, values))

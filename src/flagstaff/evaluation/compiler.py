@@ -5,12 +5,11 @@ snapshots of compiled flags.
 """
 
 import json
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from flagstaff.conditions.compiled_conditions import finish
-from flagstaff.conditions.predicates import Predicate, compiling_predicate
+from flagstaff.conditions.predicates import Predicate, compile_predicate
 from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.fragments import EVALUATE, make_fragment
 from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
@@ -71,17 +70,12 @@ class CompiledFlag:
 
 def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
     """Compile one flag."""
-    return finish(compiling_flag(targeted))
-
-
-def compiling_flag(targeted: TargetedFlag) -> Generator[None, None, CompiledFlag]:
-    """Do the same in steps of at most a few milliseconds, between which the caller may do other work."""
     flag, live = targeted.flag, _live_rules(targeted)
     prerequisites = flag.prerequisites if flag.enabled else ()
     variants = tuple(variant.key for variant in flag.variants) if flag.enabled else ()
     says_more = bool(prerequisites or variants or any(map(_says_more, live)))
     deciders = _deciders(prerequisites, live) if says_more else ()
-    rules = yield from _compile_rules(live, deciders, variants)
+    rules = _compile_rules(live, deciders, variants)
     layout = LayoutFlag(
         id=flag.id,
         key=flag.key,
@@ -158,7 +152,7 @@ def _deciders(prerequisites: Sequence[Prerequisite], live: Sequence[Rule]) -> tu
 
 def _compile_rules(
     live: Sequence[Rule], deciders: Sequence[Decider], variants: Sequence[str]
-) -> Generator[None, None, tuple[CompiledRule, ...]]:
+) -> tuple[CompiledRule, ...]:
     places = {(decider.outcome, decider.rule_id): RULE_BASE + place for place, decider in enumerate(deciders)}
     compiled = []
     decided: dict[tuple[RuleType, str], int] = {}  # the share of users for whom an earlier rule has decided
@@ -169,7 +163,7 @@ def _compile_rules(
         byte = places.get((outcome, rule.id)) or places.get((outcome, None)) or RULE_BASE + outcome
         predicate = None
         if rule.conditions or rule.rule_type is RuleType.ATTRIBUTES:
-            predicate = yield from compiling_predicate(rule.conditions)
+            predicate = compile_predicate(rule.conditions)
         variant = variants.index(rule.variant) if rule.variant in variants else None
         compiled.append(CompiledRule(rule.rule_type, value, rank, byte, predicate, rule.rollout_percentage, variant))
         if not rule.conditions:

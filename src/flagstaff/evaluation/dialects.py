@@ -1,10 +1,10 @@
 """Other protocols' responses, decided and joined by the same kernel.
 
 A snapshot is translated to a dialect when that is first asked for: everything that decides is shared, and the
-fragments are written anew, in steps between which the caller may do other work.
+fragments are written anew.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -46,28 +46,21 @@ def evaluate_in(
     return Rendered(body, tag, recorded)
 
 
-def translate(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Generator[None, None, Translation]:
-    """Translate a snapshot, in steps of some dozen microseconds."""
+def translate(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Translation:
+    """Translate a snapshot."""
     content = blake2b(dialect.head + dialect.tail, digest_size=_DIGEST_BYTES)
     tables = []
     for flag, used in zip(snapshot.layout.recorded, _used_bytes(snapshot), strict=True):
         tables.append(_tabulate(snapshot, dialect, flag, used))
         content.update(tables[-1].digest())
-        yield
-    constant = []
-    for flag in snapshot.layout.constant:
-        constant.append(_tabulate(snapshot, dialect, flag, ()).of(NO_BUCKET))
-        yield
+    constant = [_tabulate(snapshot, dialect, flag, ()).of(NO_BUCKET) for flag in snapshot.layout.constant]
     constants = b"".join(map(_bytes_of, constant)).removesuffix(SEPARATOR)
     constant_tail = constants + dialect.tail
     content.update(constant_tail)
-    yield
-    answers: list[Answers] = []
-    for table, known in zip(tables, _answers(snapshot), strict=True):
-        answers.append(
-            table.first(len(known)) if isinstance(known, tuple) else {byte: table.of(byte) for byte in known}
-        )
-        yield
+    answers: list[Answers] = [
+        table.first(len(known)) if isinstance(known, tuple) else {byte: table.of(byte) for byte in known}
+        for table, known in zip(tables, _answers(snapshot), strict=True)
+    ]
     parts: dict[str, Any] = {"head": dialect.head, "constant_tail": constant_tail, "default_tail": constant_tail}
     if snapshot.targeting is None:
         rollouts = len(snapshot.rollouts)
@@ -75,8 +68,7 @@ def translate(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Generator[None
         parts["default_tail"] = b"".join(_bytes_of(each[NO_BUCKET]) for each in answers[rollouts:]) + constant_tail
     else:
         parts["targeting"] = replace(snapshot.targeting, answers=tuple(answers), kept={})
-        yield
-        yield from parts["targeting"].prepare()
+        parts["targeting"].prepare()
     translated = replace(snapshot, **parts)
     return Translation(dialect, translated, content.digest(), content.hexdigest(), is_open=not constants)
 

@@ -1,7 +1,7 @@
 """Groups compiled flags by what decides them, in the order of a response."""
 
 from collections import defaultdict
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from flagstaff.evaluation.compiler import CompiledFlag
@@ -70,22 +70,19 @@ def _order(flag: CompiledFlag) -> tuple[str, bool, int]:
     return stickiness, not flag.layout.has_bucket, len(flag.prefix) % 4
 
 
-def group(flags: Iterable[CompiledFlag]) -> Generator[None, None, Groups]:
-    """Group flags, in any order, in steps between which the caller may do other work."""
+def group(flags: Iterable[CompiledFlag]) -> Groups:
+    """Group flags, in any order."""
     by_key, by_order = {}, defaultdict[tuple[str, bool, int], list[str]](list)
     for each in flags:
         by_key[each.layout.key] = each
         by_order[_order(each)].append(each.layout.key)
-        yield
     keys: list[str] = []
     for order in sorted(by_order):  # to sort thousands of tuples takes milliseconds
         keys += sorted(by_order[order])
-        yield
     groups = Groups()
     for is_varied in (False, True):  # one after the other, varied flags are rendered at once
         for key in keys:
             if bool(by_key[key].weights) is is_varied:
                 groups.add(by_key[key])
-            yield
     groups.end()
     return groups

@@ -1,10 +1,10 @@
-"""Assembles snapshots of compiled flags, in steps between which the caller may do other work.
+"""Assembles snapshots of compiled flags.
 
 An environment may have thousands of flags.
 """
 
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, cast
@@ -87,22 +87,16 @@ def _first_by_bucket(matches: Sequence[RuleMatch]) -> RuleMatch:
 def compile_environment(
     environment: Environment, flags: Iterable[TargetedFlag], segments: Iterable[Segment] = ()
 ) -> EnvironmentSnapshot:
-    """Compile an environment with its flags, in any order, and its project's segments, in one step."""
+    """Compile an environment with its flags, in any order, and its project's segments."""
     predicates = {each.key: compile_predicate(each.conditions) for each in segments}
-    steps = assemble(environment, [compile_flag(each) for each in flags], predicates)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            snapshot: EnvironmentSnapshot = end.value
-            return snapshot
+    return assemble(environment, [compile_flag(each) for each in flags], predicates)
 
 
 def assemble(
     environment: Environment, flags: Iterable[CompiledFlag], segments: Mapping[str, Predicate] = NO_SEGMENTS
-) -> Generator[None, None, EnvironmentSnapshot]:
-    """Assemble a snapshot of flags, in any order, in steps of some dozen microseconds; `segments` are given by key."""
-    groups = yield from group(flags)
+) -> EnvironmentSnapshot:
+    """Assemble a snapshot of flags, in any order; `segments` are given by key."""
+    groups = group(flags)
     recorded = groups.recorded
     rules = _Rules(segments)
     slot = hashes = 0
@@ -110,27 +104,21 @@ def assemble(
     for position, each in enumerate(recorded):
         for rule in each.rules:
             rules.add(position, slot, rule)
-            yield
         rules.end_flag()
         slot += bool(each.weights)
         hashes += bool(each.answers_by_bucket or each.layout.has_bucket)
         places[each.layout.key] = position
     look_ups = {}
     for kind, found in rules.look_ups.items():
-        look_ups[kind] = yield from _freeze(found)
-    targeting = yield from _target(groups, rules)
+        look_ups[kind] = _freeze(found)
+    targeting = _target(groups, rules)
     recorded_layouts = tuple(each.layout for each in recorded)
-    yield
     constant_layouts = tuple(each.layout for each in groups.constant)
-    yield
     for each in groups.constant:
         places[each.layout.key] = len(places)
-        yield
     looked_at = tuple(sorted(targeting.custom)) if targeting else ()
-    yield
     rollouts = tuple(each.prefix for each in groups.rollouts)
-    yield
-    plain = yield from _plain_answers(groups, is_targeted=targeting is not None)
+    plain = _plain_answers(groups, is_targeted=targeting is not None)
     return EnvironmentSnapshot(
         project_id=environment.project_id,
         environment_id=environment.id,
@@ -156,17 +144,12 @@ def assemble(
     )
 
 
-def _plain_answers(groups: Groups, *, is_targeted: bool) -> Generator[None, None, dict[str, Any]]:
+def _plain_answers(groups: Groups, *, is_targeted: bool) -> dict[str, Any]:
     """Make the parts of the response; with targeting, only the tail."""
     constant_tail = b"".join(cast("bytes", each.default) for each in groups.constant) + EVALUATE.tail
-    yield
     rollouts, ruled = ([], []) if is_targeted else (groups.rollouts, groups.steady)
     ruled_defaults = b"".join(cast("bytes", each.default) for each in ruled)
-    yield
-    answers = []
-    for each in (*rollouts, *ruled):
-        answers.append(_answers(each))
-        yield
+    answers = list(map(_answers, (*rollouts, *ruled)))
     return {
         "head": EVALUATE.head,
         "answers": tuple(answers),
@@ -176,12 +159,12 @@ def _plain_answers(groups: Groups, *, is_targeted: bool) -> Generator[None, None
     }
 
 
-def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | None]:
+def _target(groups: Groups, rules: _Rules) -> Targeting | None:
     """Compile the flags that need more than look-ups by user and email; None if none does."""
     recorded = groups.recorded
     if not groups.sticky and not any(each.layout.says_more for each in recorded):
         return None
-    predicates = yield from assemble_predicates(rules.predicates)
+    predicates = assemble_predicates(rules.predicates)
     with_buckets, answers = [], []
     varied: list[VariedFlag] = []
     for position, each in enumerate(recorded):
@@ -190,10 +173,8 @@ def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | 
         if each.weights:
             varied.append(_varied(position, len(varied), each))
         answers.append(_answers(each))
-        yield
-    needs = yield from _needs(recorded, groups.constant)
+    needs = _needs(recorded, groups.constant)
     by_predicate = {number: tuple(matches) for number, matches in rules.by_predicate.items()}
-    yield
     targeting = Targeting(
         sticky=tuple((each.stickiness, each.prefix) for each in groups.sticky),
         predicates=predicates,
@@ -209,8 +190,7 @@ def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | 
         slots_in_all=len(varied),
         kept_matches=_how_many_to_keep(groups.steady),
     )
-    yield
-    yield from targeting.prepare()
+    targeting.prepare()
     return targeting
 
 
@@ -238,20 +218,18 @@ def _answers(flag: CompiledFlag) -> Answers:
 
 def _needs(
     recorded: Sequence[CompiledFlag], constant: Sequence[CompiledFlag]
-) -> Generator[None, None, tuple[tuple[int, tuple[Need, ...]], ...]]:
+) -> tuple[tuple[int, tuple[Need, ...]], ...]:
     """The prerequisites by the flag's position, each flag after those that it needs."""
     positions = {each.layout.key: position for position, each in enumerate(recorded) if each.prerequisites}
     if not positions:
         return ()
-    yield
     by_key = {each.layout.key: (position, each) for position, each in enumerate(recorded)}
     fixed = {each.layout.key: each.layout.default.enabled for each in constant}
     others = {}
     for key, at in positions.items():
         others[key] = [need.flag_key for need in recorded[at].prerequisites]
-        yield
     found = []
-    for key in (yield from in_order(others)):
+    for key in in_order(others):
         needs = []
         for place, each in enumerate(recorded[positions[key]].prerequisites):
             position, other = by_key.get(each.flag_key, (None, None))
@@ -259,7 +237,6 @@ def _needs(
                 continue  # it always holds
             needs.append(_need(position, other, each, RULE_BASE + place))
         found.append((positions[key], tuple(needs)))
-        yield
     return tuple(found)
 
 
@@ -279,10 +256,9 @@ def _need(position: int | None, other: CompiledFlag | None, prerequisite: Prereq
     )
 
 
-def _freeze(found: LookUp) -> Generator[None, None, dict[str, tuple[RuleMatch, ...]]]:
+def _freeze(found: LookUp) -> dict[str, tuple[RuleMatch, ...]]:
     frozen = {}
     while found:  # emptied step by step, because freeing thousands of lists at once takes milliseconds
         value, matches = found.popitem()
         frozen[value] = tuple(matches)
-        yield
     return frozen

@@ -4,10 +4,9 @@ A flag that is evaluated alone is decided with those that it needs. An explanati
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from flagstaff.conditions.compiled_conditions import finish
 from flagstaff.evaluation import loops
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, find_matches
 from flagstaff.evaluation.fragments import render_decision
@@ -19,7 +18,6 @@ from flagstaff.evaluation.targeting import (
     decide,
     find_buckets,
     follow,
-    follow_holding,
     identifier_of,
     resolve,
 )
@@ -62,12 +60,8 @@ def decide_part(
     user_id: str | None,
     user_email: str | None,
     attributes: Mapping[str, object] = NO_ATTRIBUTES,
-    holding: int | None = None,
 ) -> Decisions:
-    """Decide some of the recorded flags like `evaluate`; the others are left without a bucket.
-
-    `holding` are the bits of the predicates that hold, if they have been computed before.
-    """
+    """Decide some of the recorded flags like `evaluate`; the others are left without a bucket."""
     email = user_email.lower() if user_email else ""
     user = User((user_id or email).encode(), resolve(snapshot, attributes, user_id, email))
     decided = bytearray((NO_BUCKET,)) * len(snapshot.layout.recorded)
@@ -76,25 +70,9 @@ def decide_part(
             decided[position] = bucket
     found = tuple(match for match in find_matches(snapshot, user_id, email) if match.position in part.positions)
     if part.targeting is not None:
-        held = follow(part.targeting, user.values) if holding is None else follow_holding(part.targeting, holding)
-        return decide(part.targeting, user, decided, found, held)
+        return decide(part.targeting, user, decided, found, follow(part.targeting, user.values))
     matches = loops.apply_rules(found, 0, (), b"", decided, bytearray())
     return Decisions(decided, bytearray(), bytes(decided), matches)
-
-
-def deciding_part(
-    snapshot: EnvironmentSnapshot,
-    part: Part,
-    user_id: str | None,
-    user_email: str | None,
-    attributes: Mapping[str, object] = NO_ATTRIBUTES,
-) -> Generator[None, None, Decisions]:
-    """Do the same condition by condition, between which the caller may do other work."""
-    holding = None
-    if part.targeting is not None:
-        email = user_email.lower() if user_email else ""
-        holding = yield from part.targeting.predicates.checking(resolve(snapshot, attributes, user_id, email))
-    return decide_part(snapshot, part, user_id, user_email, attributes, holding)
 
 
 def all_flags(snapshot: EnvironmentSnapshot) -> Part:
@@ -126,7 +104,7 @@ def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
         place: [need.position for need in needed if need.position is not None]
         for place, needed in (targeting.needs if targeting else ())
     }
-    positions = frozenset(finish(with_needed(needs, [position])))
+    positions = frozenset(with_needed(needs, [position]))
     narrowed = _narrow(targeting, positions, position, len(flags)) if targeting else None
     part = Part(positions, _rollouts(snapshot, positions), narrowed)
     return SingleFlag(position, own, part)

@@ -4,7 +4,7 @@ Deciding and rendering are separate: `decide` says how each flag is decided, and
 of the response.
 """
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import getitem
 from typing import Any, NamedTuple
@@ -125,20 +125,6 @@ def decide(
     if targeting.columns is not None:
         columns = loops.select_bytes((buckets or bytes(decided)) + columns, targeting.columns)
     return Decisions(decided, variants, bytes(decided) + columns, matches, None if looked_up else held)
-
-
-def following_needs(
-    targeting: Targeting, needs: Iterable[tuple[int, tuple[Need, ...]]], decisions: Decisions
-) -> Generator[None, None, Decisions]:
-    """Decide prerequisites in small steps, after everything else was decided with a `targeting` without them."""
-    decided = decisions.decided  # as in `decide`, where neither a step nor a call for each flag may be paid for
-    for position, needed in needs:
-        for need in needed:
-            if not _holds(need, decided, decisions.variants, targeting.slots):
-                decided[position] = need.byte
-                break
-        yield
-    return decisions._replace(recorded=bytes(decided) + decisions.recorded[len(decided) :])
 
 
 def render(snapshot: EnvironmentSnapshot, targeting: Targeting, decisions: Decisions) -> bytes:

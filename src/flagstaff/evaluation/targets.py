@@ -1,6 +1,6 @@
 """Compiled flags that need more than look-ups by user and email: conditions, buckets, variants and prerequisites."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -130,12 +130,11 @@ class Targeting:
     slots_in_all: int = 0
     only: int | None = None
 
-    def prepare(self) -> Generator[None, None, None]:
-        """Compute what follows from the fields, in small steps; otherwise the first evaluation would take the time."""
+    def prepare(self) -> None:
+        """Compute what follows from the fields; otherwise the first evaluation would take the time."""
         for name, value in vars(Targeting).items():
             if isinstance(value, cached_property):
                 getattr(self, name)
-                yield
 
     @cached_property
     def slots(self) -> Mapping[int, int]:

@@ -7,7 +7,7 @@ a list costs most cost what a list does. This module does no I/O and compiles no
 is, its caller says.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from flagstaff.conditions.conditions import LISTS_MAX, Condition
@@ -43,7 +43,7 @@ _LONGEST, _LONGEST_LIST = 1, 4
 
 @dataclass(slots=True)
 class Work:
-    """The worst cost of an evaluation, in microseconds, as it adds up over rules and segments, in small steps.
+    """The worst cost of an evaluation, in microseconds, as it adds up over rules and segments.
 
     An attribute is read once in each form, and a segment is decided once, however many rules name it. `singly` is the
     cost for a context without lists. `read` are the attributes that are read, each with its form and whether in lower
@@ -73,9 +73,7 @@ class Work:
         """Add what a flag's prerequisites cost."""
         self.singly += _PREREQUISITE * number
 
-    def adding_conditions(
-        self, conditions: Sequence[Condition], maximum: float = float("inf")
-    ) -> Generator[None, None, int | None]:
+    def add_conditions(self, conditions: Sequence[Condition], maximum: float = float("inf")) -> int | None:
         """Add conditions that must all hold; returns the place of the first with which the cost exceeds a maximum."""
         asked = [condition.attribute for condition in conditions]
         beyond = None
@@ -87,15 +85,14 @@ class Work:
                 self._add(condition.attribute, *self._comparison(condition))
             if beyond is None and self.micros > maximum:
                 beyond = place
-            yield
         return beyond
 
-    def adding_segment(self, segment: Segment, maximum: float = float("inf")) -> Generator[None, None, int | None]:
+    def add_segment(self, segment: Segment, maximum: float = float("inf")) -> int | None:
         """The same for the conditions of a segment that rules name, unless it has been added."""
         if segment.key in self._segments:
             return None
         self._segments.add(segment.key)
-        return (yield from self.adding_conditions(segment.conditions, maximum))
+        return self.add_conditions(segment.conditions, maximum)
 
     def reads_no_more_than(self, other: "Work") -> bool:
         """Return whether the other reads every attribute that this one reads, in the same forms."""
@@ -169,16 +166,16 @@ def _form(condition: Condition) -> tuple[str, bool]:
     return value_type, value_type is ValueType.TEXT and ignores_case
 
 
-def computing_work(
+def compute_work(
     instructions: CountInstructions, rules: Iterable[Rule], segments: Iterable[Segment], prerequisites: int = 0
-) -> Generator[None, None, Work]:
-    """The worst cost of rules and of the segments that they name, in small steps."""
+) -> Work:
+    """The worst cost of rules and of the segments that they name."""
     by_key = {segment.key: segment for segment in segments}
     work = Work(instructions)
     work.add_prerequisites(prerequisites)
     for rule in rules:
         work.add_rule(rule)
-        yield from work.adding_conditions(rule.conditions)
+        work.add_conditions(rule.conditions)
         if rule.rule_type is RuleType.SEGMENT and rule.rule_value in by_key:
-            yield from work.adding_segment(by_key[rule.rule_value])
+            work.add_segment(by_key[rule.rule_value])
     return work

@@ -4,20 +4,21 @@ Whatever writes rules, segments or prerequisites asks here before its transactio
 What is above the budget already, because it is older than the budget or the setting was lowered, may not grow.
 """
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.concurrency.pacing import collect
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.conditions.predicates import instructions_of
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
-from flagstaff.flags.condition_work import Work, computing_work
+from flagstaff.flags.condition_work import Work, compute_work
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects import environments_store
-from flagstaff.values.lists import emptying
+from flagstaff.values.lists import empty
 from flagstaff.values.quotas import WorkQuota
 
 
@@ -41,13 +42,13 @@ class Costly:
     segments: list[Segment]
     prerequisites: int
 
-    def free(self) -> Generator[None, None, None]:
-        """Free the rules and segments in small steps, when nobody needs them any more."""
-        return emptying(self.rules, self.segments)
+    def free(self) -> None:
+        """Free the rules and segments, when nobody needs them any more."""
+        return empty(self.rules, self.segments)
 
-    def work(self, its_rules: Sequence[Rule], its_segments: Sequence[Segment]) -> Generator[None, None, Work]:
-        """The worst cost with these rules and segments, computed in small steps."""
-        return (yield from computing_work(instructions_of, its_rules, its_segments, self.prerequisites))
+    def work(self, its_rules: Sequence[Rule], its_segments: Sequence[Segment]) -> Work:
+        """The worst cost with these rules and segments."""
+        return compute_work(instructions_of, its_rules, its_segments, self.prerequisites)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +69,15 @@ class WorkBudgets:
 
         `replaced` are the rules as they were before, and those that were deleted.
         """
-        if not await in_pieces(_may_grow(written, replaced)):
+        if not await in_worker(_may_grow, written, replaced):
             return None
         found = await read_costly(connection, project_id, environment_id)
         ids = {rule.id for rule in written}
         others = [rule for rule in found.rules if rule.id not in ids]
-        work = await in_pieces(found.work(others, found.segments))
-        excess = await in_pieces(self._adding(work, written, found.segments, "environment"))
+        work = await in_worker(found.work, others, found.segments)
+        excess = await in_worker(self._add, work, written, found.segments, "environment")
         if excess is not None:
-            before = await in_pieces(found.work([*others, *replaced], found.segments))
+            before = await in_worker(found.work, [*others, *replaced], found.segments)
             if work.micros <= before.micros:
                 return None
         return excess
@@ -86,19 +87,19 @@ class WorkBudgets:
     ) -> Excess | None:
         """The first condition of a segment just written with which an environment exceeds its budget, if one does."""
         alone = Work(instructions_of)
-        place = await in_pieces(alone.adding_conditions(segment.conditions, self.quota.maximum))
-        if replaced is not None and not await in_pieces(_segment_may_grow(segment, replaced)):
+        place = await in_worker(alone.add_conditions, segment.conditions, self.quota.maximum)
+        if replaced is not None and not await in_worker(_segment_may_grow, segment, replaced):
             return None
         if place is not None:
             return Excess(0, f"conditions.{place}", self.quota.message("segment alone", alone.micros))
         for environment_id, key in await segments_store.list_environments_with(connection, project_id, segment.key):
             found = await read_costly(connection, project_id, environment_id)
             others = [each for each in found.segments if each.id != segment.id]
-            work = await in_pieces(found.work(found.rules, others))
-            place = await in_pieces(work.adding_segment(segment, self.quota.maximum))
+            work = await in_worker(found.work, found.rules, others)
+            place = await in_worker(work.add_segment, segment, self.quota.maximum)
             if place is None:
                 continue
-            before = await in_pieces(found.work(found.rules, [*others, *([replaced] if replaced else [])]))
+            before = await in_worker(found.work, found.rules, [*others, *([replaced] if replaced else [])])
             if work.micros > before.micros:
                 return Excess(0, f"conditions.{place}", self.quota.message(f"environment {key}", work.micros))
         return None
@@ -112,7 +113,7 @@ class WorkBudgets:
             return None
         found = await read_costly(connection, flag.project_id, flag.environment_id)
         if more > 0:
-            work = await in_pieces(found.work(found.rules, found.segments))
+            work = await in_worker(found.work, found.rules, found.segments)
             if work.micros > self.quota.maximum:
                 message = self.quota.message("environment", work.micros)
                 return Excess(0, f"prerequisites.{len(flag.prerequisites) - 1}", message)
@@ -120,23 +121,23 @@ class WorkBudgets:
 
     def find_excess_of_draft(
         self, drafted: Sequence[Rule], saved: Collection[Rule], named: Collection[Segment]
-    ) -> Generator[None, None, Excess | None]:
-        """The first of a draft's rules with which it exceeds its own budget, if one does, computed in small steps."""
+    ) -> Excess | None:
+        """The first of a draft's rules with which it exceeds its own budget, if one does."""
         by_place = list(named)
-        excess = yield from self._adding(Work(instructions_of), drafted, by_place, "draft")
+        excess = self._add(Work(instructions_of), drafted, by_place, "draft")
         if excess is None:
             return None
-        present = yield from computing_work(instructions_of, saved, named)
-        planned = yield from computing_work(instructions_of, drafted, named)
+        present = compute_work(instructions_of, saved, named)
+        planned = compute_work(instructions_of, drafted, named)
         return excess if planned.micros > present.micros else None
 
-    def _adding(
+    def _add(
         self, work: Work, written: Sequence[Rule], its_segments: Sequence[Segment], place_name: str
-    ) -> Generator[None, None, Excess | None]:
+    ) -> Excess | None:
         by_key = {segment.key: segment for segment in its_segments}
         first: tuple[int, str] | None = None
         for place, rule in enumerate(written):
-            field = yield from _adding(work, rule, by_key.get(rule.rule_value or ""), self.quota.maximum)
+            field = _add_rule(work, rule, by_key.get(rule.rule_value or ""), self.quota.maximum)
             if first is None and field is not None:
                 first = place, field
         return None if first is None else Excess(*first, self.quota.message(place_name, work.micros))
@@ -172,38 +173,38 @@ async def read_works(database: Database) -> list[WorkOfEnvironment]:
     for each in found:
         async with database.read() as connection:
             costly = await read_costly(connection, each.project_id, each.id)
-        work = await in_pieces(costly.work(costly.rules, costly.segments))
+        work = await in_worker(costly.work, costly.rules, costly.segments)
         works.append(WorkOfEnvironment(each.project_id, each.key, work.micros))
     return works
 
 
-def _adding(work: Work, rule: Rule, segment: Segment | None, maximum: float) -> Generator[None, None, str | None]:
+def _add_rule(work: Work, rule: Rule, segment: Segment | None, maximum: float) -> str | None:
     """Add a rule; returns the path of the part with which the cost exceeds a maximum."""
     work.add_rule(rule)
     if work.micros > maximum and not rule.conditions:
         return "rule_value" if rule.rule_type is RuleType.SEGMENT else "rule_type"
-    place = yield from work.adding_conditions(rule.conditions, maximum)
+    place = work.add_conditions(rule.conditions, maximum)
     if place is not None:
         return f"conditions.{place}"
     if rule.rule_type is RuleType.SEGMENT and segment is not None:
-        yield from work.adding_segment(segment)
+        work.add_segment(segment)
         if work.micros > maximum:
             return "rule_value"
     return None
 
 
-def _may_grow(written: Sequence[Rule], replaced: Sequence[Rule]) -> Generator[None, None, bool]:
+def _may_grow(written: Sequence[Rule], replaced: Sequence[Rule]) -> bool:
     """Return whether the cost can rise: most changes, such as of a name or of values in a list, need no look."""
-    after = yield from computing_work(instructions_of, written, ())
-    before = yield from computing_work(instructions_of, replaced, ())
+    after = compute_work(instructions_of, written, ())
+    before = compute_work(instructions_of, replaced, ())
     new_segments = _segments_of(written) - _segments_of(replaced)
     return bool(new_segments) or after.micros > before.micros or not after.reads_no_more_than(before)
 
 
-def _segment_may_grow(segment: Segment, replaced: Segment) -> Generator[None, None, bool]:
+def _segment_may_grow(segment: Segment, replaced: Segment) -> bool:
     after, before = Work(instructions_of), Work(instructions_of)
-    yield from after.adding_conditions(segment.conditions)
-    yield from before.adding_conditions(replaced.conditions)
+    after.add_conditions(segment.conditions)
+    before.add_conditions(replaced.conditions)
     return after.micros > before.micros or not after.reads_no_more_than(before)
 
 

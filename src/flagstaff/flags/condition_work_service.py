@@ -1,12 +1,13 @@
 """The cost of an environment's conditions, for those who look after its budget."""
 
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.concurrency.pacing import collect
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.conditions.predicates import instructions_of
 from flagstaff.database.database import Database
 from flagstaff.flags import flags_store
@@ -16,7 +17,7 @@ from flagstaff.flags.flags import Rule
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access import open_environment
 from flagstaff.settings import Settings
-from flagstaff.values.lists import emptying
+from flagstaff.values.lists import empty
 
 _LARGEST = 20
 
@@ -57,28 +58,26 @@ class ConditionWork:
             named = (
                 await collect(await flags_store.find_flags(connection, environment_id, flag_ids)) if flag_ids else []
             )
-        whole = await in_pieces(found.work(found.rules, found.segments))
-        described = await in_pieces(_describing(whole.micros, found, {flag.id: flag.key for flag in named}))
-        await in_pieces(found.free())
-        await in_pieces(emptying(named))
+        whole = await in_worker(found.work, found.rules, found.segments)
+        described = await in_worker(_describe, whole.micros, found, {flag.id: flag.key for flag in named})
+        await in_worker(found.free)
+        await in_worker(empty, named)
         return described
 
 
-def _describing(micros: float, found: Costly, keys: dict[UUID, str]) -> Generator[None, None, EnvironmentWork]:
+def _describe(micros: float, found: Costly, keys: dict[UUID, str]) -> EnvironmentWork:
     rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
     for rule in found.rules:
         rules_of[rule.flag_id].append(rule)
-        yield
     of_flags = []
     for flag_id, its_rules in rules_of.items():
-        work = yield from Costly([], [], 0).work(its_rules, ())
+        work = Costly([], [], 0).work(its_rules, ())
         of_flags.append(Part(keys[flag_id], work.micros))
     of_segments = []
     for segment in found.segments:
         work = Work(instructions_of)
-        yield from work.adding_segment(segment)
+        work.add_segment(segment)
         of_segments.append(Part(segment.key, work.micros))
-        yield
     return EnvironmentWork(micros, _largest(of_flags), _largest(of_segments))
 
 

@@ -1,7 +1,7 @@
 """Prerequisites: results of other flags of the environment that a flag needs to be on."""
 
 from collections import defaultdict
-from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -38,8 +38,8 @@ def check_prerequisites(prerequisites: Sequence[Prerequisite]) -> tuple[Prerequi
     return tuple(prerequisites)
 
 
-def find_cycle(needs: Mapping[str, Sequence[str]], start: str) -> Generator[None, None, list[str] | None]:
-    """The shortest chain of flags that need each other from `start` back to it, if there is one; in small steps.
+def find_cycle(needs: Mapping[str, Sequence[str]], start: str) -> list[str] | None:
+    """The shortest chain of flags that need each other from `start` back to it, if there is one.
 
     `needs` are the flags that each flag needs, by key.
     """
@@ -52,16 +52,15 @@ def find_cycle(needs: Mapping[str, Sequence[str]], start: str) -> Generator[None
             if other not in came_from:
                 came_from[other] = key
                 waiting.append(other)
-        yield
     return None
 
 
-def find_cyclic(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, set[str]]:
-    """The flags that need each other in a cycle, and those that need them, directly or not; in small steps.
+def find_cyclic(needs: Mapping[str, Sequence[str]]) -> set[str]:
+    """The flags that need each other in a cycle, and those that need them, directly or not.
 
     `needs` are the flags that each flag needs, by key.
     """
-    ordered = yield from _sort(needs)
+    ordered = _sort(needs)
     return needs.keys() - ordered
 
 
@@ -71,8 +70,8 @@ def _way_back(came_from: Mapping[str, str], key: str, start: str) -> Iterator[st
         key = came_from[key]
 
 
-def with_needed(needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]) -> Generator[None, None, list[Flag]]:
-    """These flags and all flags that they need, directly or not; in small steps.
+def with_needed(needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]) -> list[Flag]:
+    """These flags and all flags that they need, directly or not.
 
     `needs` are those that each flag needs directly.
     """
@@ -83,31 +82,29 @@ def with_needed(needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]) -> 
             if other not in found:
                 found[other] = None
                 waiting.append(other)
-        yield
     return waiting
 
 
-def users_of(needs: Mapping[str, Iterable[str]]) -> Generator[None, None, dict[str, list[str]]]:
-    """The flags that need each flag directly, by its key; in small steps. `needs` are those that each flag needs."""
+def users_of(needs: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """The flags that need each flag directly, by its key. `needs` are those that each flag needs."""
     users: defaultdict[str, list[str]] = defaultdict(list)
     for key, needed in needs.items():
         for other in needed:
             users[other].append(key)
-        yield
     return dict(users)
 
 
-def in_order(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, list[str]]:
-    """The keys of the flags with prerequisites, each after those that it needs; in small steps.
+def in_order(needs: Mapping[str, Sequence[str]]) -> list[str]:
+    """The keys of the flags with prerequisites, each after those that it needs.
 
     Those that `find_cyclic` finds come last. None are stored: prerequisites in a cycle are refused.
     """
-    ordered = yield from _sort(needs)
+    ordered = _sort(needs)
     return [*ordered, *sorted(needs.keys() - ordered)]
 
 
-def _sort(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, list[str]]:
-    users = yield from users_of(needs)
+def _sort(needs: Mapping[str, Sequence[str]]) -> list[str]:
+    users = users_of(needs)
     missing = {key: len(needed) for key, needed in needs.items()}
     free = [key for key in {**users, **needs} if not missing.get(key)]
     for key in free:  # grows meanwhile
@@ -115,5 +112,4 @@ def _sort(needs: Mapping[str, Sequence[str]]) -> Generator[None, None, list[str]
             missing[user] -= 1
             if not missing[user]:
                 free.append(user)
-        yield
     return [key for key in free if key in needs]

@@ -1,13 +1,13 @@
 """The flags of all environments of a project, side by side."""
 
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
 from flagstaff.flags.project_flags_store import compare, in_parts, list_in_brief, list_keys
@@ -39,7 +39,7 @@ class ProjectFlags:
             ids = [each.id for each in await environments_store.list_environments(connection, project_id)]
             found = await _find(connection, ids, wanted, window)
             read = await list_in_brief(connection, ids, list(found))
-        return await in_pieces(_assemble(found, read, ids))
+        return await in_worker(_assemble, found, read, ids)
 
 
 async def _find(connection: Connection, ids: Sequence[UUID], wanted: ProjectFlagFilter, window: Window) -> Found:
@@ -68,17 +68,13 @@ async def _list_candidates(
     return await list_keys(connection, ids, wanted.text, after, at_once)
 
 
-def _assemble(
-    found: Found, read: Iterable[FlagInBrief], ids: Sequence[UUID]
-) -> Generator[None, None, list[ProjectFlag]]:
+def _assemble(found: Found, read: Iterable[FlagInBrief], ids: Sequence[UUID]) -> list[ProjectFlag]:
     places = {environment_id: place for place, environment_id in enumerate(ids)}
     flags_of: defaultdict[str, list[FlagInBrief]] = defaultdict(list)
     for flag in read:
         flags_of[flag.key].append(flag)
-        yield
     listed = []
     for key, differs in found.items():
         in_order = sorted(flags_of[key], key=lambda flag: places[flag.environment_id])
         listed.append(ProjectFlag(key, differs, tuple(in_order)))
-        yield
     return listed

@@ -18,7 +18,7 @@ from flagstaff.api.schemas import NOT_A_CURSOR, DatesZone, FlagKey, Moment, Sinc
 from flagstaff.evaluation.history.counts import OnCounts
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Decision, FoundFlag
-from flagstaff.evaluation.history.records import RecordedEvaluation, freeing_layouts
+from flagstaff.evaluation.history.records import RecordedEvaluation, free_evaluations
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.flags.field_schemas import VariantKey
 from flagstaff.flags.flag_path_schemas import FlagIds
@@ -201,7 +201,7 @@ async def list_flag_evaluations(
 def _page_response(page: EvaluationsPage, encode: Callable[[RecordedEvaluation], Iterable[bytes]]) -> Response:
     # A hundred evaluations of thousands of flags are many megabytes.
     cursor = page.next_before.hex() if page.next_before else None
-    return json_page(map(encode, page.items), cursor, freeing_layouts(page.items))
+    return json_page(map(encode, page.items), cursor, partial(free_evaluations, page.items))
 
 
 class EvaluationEncoder:
@@ -236,14 +236,7 @@ class _CountsEncoder:
         self._counts = OnCounts()
 
     def __call__(self, evaluation: RecordedEvaluation) -> Iterator[bytes]:
-        counting = self._counts.count(evaluation)
-        while True:
-            try:
-                next(counting)
-            except StopIteration as end:
-                on, off = end.value
-                break
-            yield b""
+        on, off = self._counts.count(evaluation)
         flags = {}
         found = evaluation.layout.find_flag(self._flag_key) if self._flag_key else None
         if found is not None:

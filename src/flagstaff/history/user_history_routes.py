@@ -1,7 +1,8 @@
 """HTTP of one user's history: one evaluation, and the changes of answers."""
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Query
@@ -15,8 +16,8 @@ from flagstaff.api.routers import Router
 from flagstaff.api.schemas import NOT_A_CURSOR, DatesZone, Moment, Since, Text, Until, Uuid
 from flagstaff.evaluation.history.answer_changes import AnswerChange
 from flagstaff.evaluation.history.filters import EvaluationFilter
-from flagstaff.evaluation.history.layout import freeing
-from flagstaff.evaluation.history.records import freeing_layouts
+from flagstaff.evaluation.history.layout import free_layouts
+from flagstaff.evaluation.history.records import free_evaluations
 from flagstaff.history.history_routes import (
     ENVIRONMENT,
     EvaluationEncoder,
@@ -110,7 +111,7 @@ async def list_answer_changes(
         raise invalid_field("user_id", "is required, unless user_email is given")
     wanted = EvaluationFilter(query.user_id, query.user_email, None, query.since, query.until)
     page = await history.list_answer_changes(actor, project_id, env_id, wanted, limit=query.limit, reached=query.cursor)
-    return json_stream(_encode(page), _freeing(page))
+    return json_stream(_encode(page), partial(_free, page))
 
 
 @router.get(
@@ -124,11 +125,11 @@ async def get_evaluation(
 ) -> Response:
     """One evaluation as it was recorded, with the result and reason for each flag."""
     found = [await history.get_evaluation(actor, project_id, env_id, evaluation_id)]
-    return json_stream(EvaluationEncoder()(found[0]), freeing_layouts(found))
+    return json_stream(EvaluationEncoder()(found[0]), partial(free_evaluations, found))
 
 
 def _encode(page: AnswerChangesPage) -> Iterator[bytes]:
-    """The response's JSON in small pieces."""
+    """The response's JSON."""
     before = b'{"items":['
     for change in page.items:
         yield before + encode_json(_view(change))
@@ -141,9 +142,9 @@ def _encode(page: AnswerChangesPage) -> Iterator[bytes]:
     yield (b"" if page.items else before) + b"]," + encode_json(rest)[1:]
 
 
-def _freeing(page: AnswerChangesPage) -> Generator[None, None, None]:
+def _free(page: AnswerChangesPage) -> None:
     page.items.clear()
-    yield from freeing(page.layouts)
+    free_layouts(page.layouts)
 
 
 def _view(change: AnswerChange) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """One user's history: an evaluation by its id, and the places where the results of flags changed."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.answer_changes import AnswerChange, AnswerChanges
 from flagstaff.evaluation.history.filters import EvaluationFilter
@@ -17,6 +17,7 @@ from flagstaff.history.store.pages import find_evaluations, list_evaluations
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access import open_environment
 from flagstaff.values.errors import not_found
+from flagstaff.values.lists import parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Bounds:
 
 
 BOUNDS = Bounds()
+_EVALUATIONS_AT_ONCE = 5  # each can have thousands of flags
 ENDS_MAX = 30  # evaluations that a page takes over from the one before it; each was the last one to decide some flags
 
 
@@ -49,7 +51,7 @@ class AnswerChangesPage:
     """Changes of answers, newest first. `since` is the time of the oldest evaluation that was compared, if any was.
 
     `reached` is where the next page begins, None if there is none. `layouts` are those of all evaluations that were
-    compared, to be freed in small steps.
+    compared, to be freed flag by flag.
     """
 
     items: list[AnswerChange]
@@ -104,29 +106,30 @@ class UserHistory:
             ends = await find_evaluations(connection, number, compared)
         layouts = {id(each.layout): each.layout for each in ends.values()}
         changes = AnswerChanges()
-        await in_pieces(changes.resume(ends.values()))
+        await in_worker(changes.resume, ends.values())
         before = None if reached is None else reached.before
         for _ in range(self.bounds.rounds):
             # Nobody waits for the connection while the evaluations are compared.
             async with self.database.read_history() as connection:
                 page = await list_evaluations(connection, number, wanted, limit=self.bounds.at_once, before=before)
             layouts |= {id(each.layout): each.layout for each in page.items}
-            stopped = await in_pieces(self._compare(changes, page.items, limit))
+            stopped = None
+            for some in parts_of(page.items, _EVALUATIONS_AT_ONCE):
+                stopped = await in_worker(self._compare, changes, some, limit)
+                if stopped is not None:
+                    break
             before = page.next_before if stopped is None else stopped
             if before is None or stopped is not None or not page.items:
                 break
         since = changes.oldest.evaluated_at if changes.oldest else None
         reached = None if before is None else _reached(changes, before)
-        await in_pieces(changes.free())
+        await in_worker(changes.free)
         return AnswerChangesPage(changes.found, since, reached, layouts)
 
-    def _compare(
-        self, changes: AnswerChanges, evaluations: Sequence[RecordedEvaluation], limit: int
-    ) -> Generator[None, None, bytes | None]:
-        """Compare evaluations, in small steps; returns the id of the last one if that is enough for a page."""
+    def _compare(self, changes: AnswerChanges, evaluations: Sequence[RecordedEvaluation], limit: int) -> bytes | None:
+        """Compare evaluations; returns the id of the last one if that is enough for a page."""
         for evaluation in evaluations:
-            yield from changes.add(evaluation)
-            yield
+            changes.add(evaluation)
             if len(changes.found) >= limit or changes.compared >= self.bounds.compared:
                 return evaluation.id.bytes
         return None

@@ -1,7 +1,7 @@
 """Responses: JSON encoded at once or in pieces, and complete responses for use outside the application."""
 
 from collections import deque
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -10,7 +10,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from flagstaff.concurrency.pacing import Turns, in_pieces, pause
+from flagstaff.concurrency.pacing import pause
+from flagstaff.concurrency.worker import in_worker, joined_in_worker
 from flagstaff.http.errors import Problem
 
 _encoder = msgspec.json.Encoder()
@@ -28,7 +29,7 @@ ENDS_WITH_CLIENT = "ends_with_client"
 
 
 def encoded(value: Any) -> msgspec.Raw:
-    """A value as its JSON, for a place in a larger one. Long lists are encoded in small pieces like that."""
+    """A value as its JSON, for a place in a larger one. Long lists are encoded like that."""
     return msgspec.Raw(_encoder.encode(value))
 
 
@@ -40,7 +41,7 @@ def json_response(value: Any, status: int = 200) -> Response:
 async def json_array_response(
     items: Iterable[Any], headers: Mapping[str, str] | None = None, status: int = 200
 ) -> Response:
-    """A JSON array of any length, encoded and sent in small pieces so that evaluations can run in between."""
+    """A JSON array of any length, encoded in parts in the worker thread."""
     return await json_parts_response(b"[", items, b"]", headers, status)
 
 
@@ -48,13 +49,13 @@ async def json_parts_response(
     before: bytes, items: Iterable[Any], after: bytes, headers: Mapping[str, str] | None = None, status: int = 200
 ) -> Response:
     """The same with the array inside of other JSON, of which `before` ends with its bracket and `after` begins so."""
-    parts = await in_pieces(_encode(items, before))
-    parts.append(after)
+    pieces = chain((before,), _separated(items), (after,))
+    parts = deque([part async for part in joined_in_worker(pieces, _PART_BYTES)])
     return _PartsResponse(parts, headers or {}, status)
 
 
 def json_array_stream(batches: AsyncIterator[Iterable[Any]]) -> Response:
-    """A JSON array whose items arrive in batches, each of which is encoded in small pieces and sent before the next.
+    """A JSON array whose items arrive in batches, each of which is encoded in parts and sent before the next.
 
     If a batch cannot be had, the response ends without the array's end.
     """
@@ -64,26 +65,29 @@ def json_array_stream(batches: AsyncIterator[Iterable[Any]]) -> Response:
 async def _batch_by_batch(batches: AsyncIterator[Iterable[Any]]) -> AsyncIterator[bytes]:
     before = b"["
     async for batch in batches:
-        parts = await in_pieces(_encode(batch, before))
-        while parts:
-            yield parts.popleft()
-            await pause()
+        async for part in joined_in_worker(chain((before,), _separated(batch)), _PART_BYTES):
+            yield part
         before = b","
     yield b"]"
 
 
-def json_stream(pieces: Iterable[bytes], freeing: Iterable[None] = ()) -> Response:
-    """A JSON response that is encoded in small pieces as it is sent, so that evaluations can run in between.
-
-    Each piece must take well under a millisecond. `freeing` frees what they were made of in small steps, at the end.
-    """
-    steps = chain(pieces, (b"" for _ in freeing))
-    return StreamingResponse(_gathered(steps), media_type="application/json")
+def json_stream(pieces: Iterable[bytes], free: Callable[[], None] | None = None) -> Response:
+    """A JSON response whose pieces are made in the worker thread as it is sent; at the end, `free` is called there."""
+    return StreamingResponse(_stream(pieces, free), media_type="application/json")
 
 
-def json_page(items: Iterable[Iterable[bytes]], next_cursor: str | None, freeing: Iterable[None] = ()) -> Response:
-    """A page of a long list as a `json_stream`. Each item is given as its JSON in small pieces."""
-    return json_stream(_page(items, next_cursor), freeing)
+def json_page(
+    items: Iterable[Iterable[bytes]], next_cursor: str | None, free: Callable[[], None] | None = None
+) -> Response:
+    """A page of a long list as a `json_stream`. Each item is given as its JSON in pieces."""
+    return json_stream(_page(items, next_cursor), free)
+
+
+async def _stream(pieces: Iterable[bytes], free: Callable[[], None] | None) -> AsyncIterator[bytes]:
+    async for part in joined_in_worker(pieces, _MOST_BYTES):
+        yield part
+    if free is not None:
+        await in_worker(free)
 
 
 def _page(items: Iterable[Iterable[bytes]], next_cursor: str | None) -> Iterator[bytes]:
@@ -95,15 +99,12 @@ def _page(items: Iterable[Iterable[bytes]], next_cursor: str | None) -> Iterator
     yield b'],"next_cursor":' + encode_json(next_cursor) + b"}"
 
 
-async def _gathered(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
-    gathered, turns = bytearray(), Turns()
-    for piece in pieces:
-        gathered += piece
-        if len(gathered) >= _MOST_BYTES or turns.is_over():
-            yield bytes(gathered)
-            gathered.clear()
-            await turns.give()
-    yield bytes(gathered)
+def _separated(items: Iterable[Any]) -> Iterator[bytes]:
+    """The JSON of each item, with commas between them."""
+    for place, item in enumerate(items):
+        if place:
+            yield b","
+        yield encode_json(item)
 
 
 def no_content() -> Response:
@@ -117,23 +118,6 @@ def raw_response(
     """A whole response as uvicorn would write it."""
     lines = [name + b": " + value + b"\r\n" for name, value in (*default_headers, *answer.headers, *headers)]
     return b"".join((STATUS_LINE[answer.status], *lines, b"\r\n", answer.body))
-
-
-def _encode(items: Iterable[Any], before: bytes) -> Generator[None, None, deque[bytes]]:
-    """The items in parts, separated by commas, and `before` in front."""
-    parts: deque[bytes] = deque()
-    part = bytearray(before)
-    for place, item in enumerate(items):
-        if place:
-            part += b","
-        _encoder.encode_into(item, part, -1)
-        if len(part) >= _PART_BYTES:
-            parts.append(bytes(part))
-            part.clear()
-        yield
-    if part:
-        parts.append(bytes(part))
-    return parts
 
 
 class _PartsResponse(Response):

@@ -1,34 +1,35 @@
 """Finds the causes of changed results: reads the recorded evaluations and the audit trail between them."""
 
 import asyncio
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from time import perf_counter
 from uuid import UUID
 
 from flagstaff.audit import change_lists_store
 from flagstaff.audit.change_lists_store import Reading
 from flagstaff.audit.recorded_values import read_resource
 from flagstaff.changes.changes import Actor, NumberedChange
-from flagstaff.concurrency.pacing import collect, in_pieces, within
+from flagstaff.concurrency.pacing import collect
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database import changes_store
 from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.history.answer_changes import Answer
-from flagstaff.evaluation.history.records import RecordedEvaluation, freeing_layouts
+from flagstaff.evaluation.history.records import RecordedEvaluation, free_evaluations
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.pages import find_evaluations
-from flagstaff.insight.causes import NOT_EXAMINED, SLACK, UNAVAILABLE, Cause, ResultChange, find_cause
+from flagstaff.insight.causes import NOT_EXAMINED, SLACK, UNAVAILABLE, Cause, ResultChange
 from flagstaff.insight.past_states import PastStates, Trail, named_in
+from flagstaff.insight.replays import find_cause
 from flagstaff.permissions.permissions import Permission, may, require
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import invalid_field
-from flagstaff.values.lists import emptying
+from flagstaff.values.lists import empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +90,16 @@ class CauseFinder:
             sees_segments = may(member, Permission.AUDIT_READ)
         wanted = {each for result in asked for each in (result.earlier, result.later)}
         evaluations = await self._find_evaluations(environment_id, wanted)
-        results = await in_pieces(_read_results(asked, evaluations))
+        results = await in_worker(_read_results, asked, evaluations)
         if not any(results):
             return Causes([UNAVAILABLE for _ in asked], ())
         async with self._one:
             trail, complete_since = await self._read_trail(environment, results)
-            states = await in_pieces(PastStates.read(trail))
-            found = await in_pieces(self._replay(states, results, complete_since))
+            states = await in_worker(PastStates.read, trail)
+            found = await self._replay(states, results, complete_since)
         hidden = () if sees_segments else _numbers_of_segments(trail.changes)
-        await in_pieces(states.free())
-        await in_pieces(_free(evaluations, results))
+        await in_worker(states.free)
+        await in_worker(_free, evaluations, results)
         numbers = {change.number for cause in found for change in cause.changes}
         async with self.database.read() as connection:
             return Causes(found, hidden, await change_lists_store.count_comments(connection, project_id, numbers))
@@ -111,21 +112,25 @@ class CauseFinder:
             found = await find_evaluations(connection, number, (each.bytes for each in wanted))
         return {each.id: each for each in found.values()}
 
-    def _replay(
+    async def _replay(
         self, states: PastStates, results: Sequence[ResultChange | None], complete_since: datetime | None
-    ) -> Generator[None, None, list[Cause]]:
-        """The causes of all results, in small steps."""
+    ) -> list[Cause]:
+        """The causes of all results."""
         found: list[Cause] = []
-        stop_at = perf_counter() + self.bounds.seconds
+        now = asyncio.get_running_loop().time
+        stop_at = now() + self.bounds.seconds
         for each in results:
             if each is None or (complete_since is not None and each.earlier.evaluated_at - SLACK < complete_since):
                 found.append(UNAVAILABLE)
-            elif found and perf_counter() >= stop_at:
+            elif found and now() >= stop_at:
                 found.append(NOT_EXAMINED)
             else:
-                cause = yield from within(stop_at - perf_counter(), find_cause(states, each))
-                # Asked for again as the first, it has all of the time. The first has had it.
-                found.append(cause or (NOT_EXAMINED if found else UNAVAILABLE))
+                try:
+                    async with asyncio.timeout_at(stop_at):
+                        found.append(await find_cause(states, each))
+                except TimeoutError:
+                    # Asked for again as the first, it has all of the time. The first has had it.
+                    found.append(NOT_EXAMINED if found else UNAVAILABLE)
         return found
 
     async def _read_trail(
@@ -148,7 +153,7 @@ class CauseFinder:
                 present = await collect(await flags_store.find_flags_by_key(connection, environment.id, pending))
                 done |= pending
                 pending = {each.flag_key for flag in present for each in flag.prerequisites}
-                pending |= await in_pieces(named_in(found))
+                pending |= await in_worker(named_in, found)
                 pending -= done
                 changes += found
                 flags += present
@@ -182,8 +187,8 @@ async def _read_last_rules(connection: Connection, changes: Sequence[NumberedCha
 
 def _read_results(
     asked: Sequence[AskedResult], evaluations: Mapping[UUID, RecordedEvaluation]
-) -> Generator[None, None, list[ResultChange | None]]:
-    """The results in both evaluations, in small steps; None if the history does not have one of these any more."""
+) -> list[ResultChange | None]:
+    """The results in both evaluations; None if the history does not have one of these any more."""
     results: list[ResultChange | None] = []
     for place, each in enumerate(asked):
         earlier, later = evaluations.get(each.earlier), evaluations.get(each.later)
@@ -193,8 +198,8 @@ def _read_results(
         if earlier.evaluated_at > later.evaluated_at:
             field = f"results.{place}.after_evaluation_id"
             raise invalid_field(field, "must be the id of a later evaluation than the other")
-        before = yield from _find_answer(earlier, each.flag_key)
-        after = yield from _find_answer(later, each.flag_key)
+        before = _find_answer(earlier, each.flag_key)
+        after = _find_answer(later, each.flag_key)
         if before is None or after is None or before == after:
             field = f"results.{place}.flag_key"
             raise invalid_field(field, "must be the key of a flag that has different results in the two evaluations")
@@ -202,21 +207,18 @@ def _read_results(
     return results
 
 
-def _free(
-    evaluations: dict[UUID, RecordedEvaluation], results: list[ResultChange | None]
-) -> Generator[None, None, None]:
+def _free(evaluations: dict[UUID, RecordedEvaluation], results: list[ResultChange | None]) -> None:
     """Free these step by step: the layout of an evaluation has thousands of flags."""
-    yield from emptying(results)
+    empty(results)
     found = list(evaluations.values())
-    yield from emptying(evaluations)
-    yield from freeing_layouts(found)
+    empty(evaluations)
+    free_evaluations(found)
 
 
-def _find_answer(evaluation: RecordedEvaluation, key: str) -> Generator[None, None, Answer | None]:
+def _find_answer(evaluation: RecordedEvaluation, key: str) -> Answer | None:
     for decision in evaluation.each_decision():
         if decision.flag.key == key:
             return Answer.of(decision)
-        yield
     return None
 
 

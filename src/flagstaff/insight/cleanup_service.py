@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import Turns, in_pieces
+from flagstaff.concurrency.pacing import Turns
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
 from flagstaff.flags.prerequisites import users_of
@@ -199,7 +200,7 @@ async def _open(connection: Connection, actor: Actor, project_id: UUID, environm
     others = [each for each in listed if each.id != environment_id]
     visible = [each.id for each in others if may(member, Permission.FLAGS_READ, each.key)]
     needs = await list_needs(await flags_store.list_prerequisites(connection, environment_id, with_archived=False))
-    return _Place(environment_id, visible, len(others) - len(visible), await in_pieces(users_of(needs)))
+    return _Place(environment_id, visible, len(others) - len(visible), await in_worker(users_of, needs))
 
 
 def _hour_after(at: datetime) -> datetime:

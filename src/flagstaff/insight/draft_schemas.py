@@ -1,6 +1,5 @@
 """Drafts of flags in requests: a flag and all of its rules as they might be saved."""
 
-from collections.abc import Generator
 from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
@@ -62,8 +61,8 @@ class FlagDraft(NewFlag, Update):
     ] = Field(default=[])
 
 
-def read_draft(given: FlagDraft) -> Generator[None, None, Draft]:
-    """The draft in a request's body, in small steps.
+def read_draft(given: FlagDraft) -> Draft:
+    """The draft in a request's body.
 
     Raises:
         RequestValidationError: for the first rule that is invalid.
@@ -72,12 +71,10 @@ def read_draft(given: FlagDraft) -> Generator[None, None, Draft]:
     values = given.model_dump(exclude={"rules"})
     if len(encode_json(values)) > TEXT_BODY:
         raise invalid_field("flag", "is larger without its rules than a flag that can be saved")
-    yield
     values = flags_routes.read_values(values)
     drafted = []
     for place, rule in enumerate(given.rules):
         drafted.append(_read_rule(place, rule))
-        yield
     return Draft(values, drafted)
 
 

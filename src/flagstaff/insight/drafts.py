@@ -3,7 +3,7 @@
 Quotas are not checked, but each draft has a budget of work, like an environment.
 """
 
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,8 +12,9 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.concurrency.pacing import collect, in_pieces
-from flagstaff.conditions.compiled_conditions import checking_conditions
+from flagstaff.concurrency.pacing import collect
+from flagstaff.concurrency.worker import in_worker
+from flagstaff.conditions.compiled_conditions import check_conditions
 from flagstaff.conditions.conditions import InvalidConditionError
 from flagstaff.database.database import Connection
 from flagstaff.evaluation.compiler import TargetedFlag
@@ -71,7 +72,7 @@ async def check_values(draft: Draft) -> Draft:
     """Return a draft with its values as they are stored; raises Error INVALID at the first one that cannot be."""
     if not draft.rules:
         return draft
-    return replace(draft, rules=await in_pieces(_checking_rules(draft.rules)))
+    return replace(draft, rules=await in_worker(_check_rules, draft.rules))
 
 
 async def read_draft(
@@ -117,16 +118,15 @@ async def read_draft(
     return DraftedFlag(TargetedFlag(flag, drafted), saved, new_rules)
 
 
-def _checking_rules(rules: Sequence[DraftRule]) -> Generator[None, None, list[DraftRule]]:
-    """Check the rules in small steps: thousands of values take milliseconds."""
+def _check_rules(rules: Sequence[DraftRule]) -> list[DraftRule]:
+    """Check the rules: thousands of values take milliseconds."""
     checked = []
     for place, rule in enumerate(rules):
-        checked.append((yield from _checking_rule(rule, f"{_RULES}.{place}")))
-        yield
+        checked.append(_check_rule(rule, f"{_RULES}.{place}"))
     return checked
 
 
-def _checking_rule(rule: DraftRule, place: str) -> Generator[None, None, DraftRule]:
+def _check_rule(rule: DraftRule, place: str) -> DraftRule:
     try:
         check_rule_value(rule.values["rule_type"], rule.values["rule_value"])
     except ValueError as error:
@@ -134,7 +134,7 @@ def _checking_rule(rule: DraftRule, place: str) -> Generator[None, None, DraftRu
     with _inside(place):
         require_given_conditions(rule.values)
     try:
-        conditions = yield from checking_conditions(rule.values.get("conditions", ()))
+        conditions = check_conditions(rule.values.get("conditions", ()))
     except InvalidConditionError as error:
         raise invalid_field(error.inside("conditions").inside(place).path, str(error)) from error
     return replace(rule, values={**rule.values, "conditions": conditions})
@@ -165,23 +165,22 @@ async def _require_what_rules_name(connection: Connection, flag: Flag, drafted: 
         found = await collect(
             await segments_store.find_named_segments(connection, flag.project_id, flag_ids=(), keys=named)
         )
-    await in_pieces(_checking_names(flag, drafted, named - {segment.key for segment in found}))
+    await in_worker(_check_names, flag, drafted, named - {segment.key for segment in found})
     return found
 
 
-def _checking_names(flag: Flag, drafted: Sequence[Rule], missing: Collection[str]) -> Generator[None, None, None]:
+def _check_names(flag: Flag, drafted: Sequence[Rule], missing: Collection[str]) -> None:
     for place, rule in enumerate(drafted):
         with _inside(f"{_RULES}.{place}"):
             require_variant(flag, rule)
             if rule.rule_type is RuleType.SEGMENT and rule.rule_value in missing:
                 raise missing_segment()
-        yield
 
 
 async def _require_budget(
     work: WorkBudgets, drafted: Sequence[Rule], saved: Collection[Rule], named: Collection[Segment]
 ) -> None:
-    excess = await in_pieces(work.find_excess_of_draft(drafted, saved, named))
+    excess = await in_worker(work.find_excess_of_draft, drafted, saved, named)
     if excess is not None:
         raise invalid_field(f"{_RULES}.{excess.place}.{excess.field}", excess.message)
 

@@ -16,7 +16,8 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import asks
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, at_most
-from flagstaff.concurrency.pacing import in_pieces, pause
+from flagstaff.concurrency.pacing import pause
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.evaluation.explanations.traces import (
     ConditionTrace,
     FlagTrace,
@@ -88,9 +89,9 @@ async def explain(
         env_id,
         await read_user(request),
         flag_keys=body.flag_keys,
-        draft=await in_pieces(read_draft(body.flag)) if body.flag is not None else None,
+        draft=await in_worker(read_draft, body.flag) if body.flag is not None else None,
     )
-    return json_stream(_encode(explained), explained.freeing)
+    return json_stream(_encode(explained))
 
 
 async def read_user(request: Request) -> GivenUser:
@@ -114,16 +115,14 @@ def given_user(context: Context) -> GivenUser:
 
 
 def _encode(explained: Explained) -> Iterator[bytes]:
-    """The response's JSON in small pieces, some of them empty."""
+    """The response's JSON in pieces."""
     head = {"environment_key": explained.environment_key, "evaluated_at": format_moment(explained.evaluated_at)}
     yield encode_json(head)[:-1] + b',"flags":['
     segments: dict[str, SegmentTrace] = {}
     end, before_rule, room = b"", b"", RESPONSE_MAX_BYTES
     more_flags = more_rules = False
     for trace in explained.traces:
-        if trace is None:
-            yield b""
-        elif isinstance(trace, FlagTrace):
+        if isinstance(trace, FlagTrace):
             if room <= 0:
                 more_flags = True
                 break

@@ -1,22 +1,22 @@
 """Explanations: why flags are on or off for a user, saved or not. They are not evaluations, and are not recorded."""
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.database import Database
 from flagstaff.evaluation.explanations.deciding import prepare
-from flagstaff.evaluation.explanations.explanation import Traces, explain, free
-from flagstaff.evaluation.explanations.flag_sets import FlagSet
+from flagstaff.evaluation.explanations.explanation import explain
+from flagstaff.evaluation.explanations.traces import FlagTrace, RuleTrace
 from flagstaff.evaluation.explanations.tracing import Subject
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_store import list_keys_of
-from flagstaff.insight.drafts import Draft, check_values, read_draft
-from flagstaff.insight.flag_sets import read_all, read_some, require_flags
+from flagstaff.insight.drafts import Draft, DraftedFlag, check_values, read_draft
+from flagstaff.insight.flag_sets import ReadFlags, read_all, read_some, require_flags
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects.access import open_environment
 from flagstaff.values.lists import Window
@@ -36,30 +36,24 @@ class GivenUser:
     fit: bool
     read: Callable[[Collection[str]], Mapping[str, object]]
 
-    def reading(self, compared: Collection[str], at: datetime) -> Generator[None, None, Mapping[str, object]]:
-        """The attributes that an evaluation compares, and the others, which only rules that are not live look at.
-
-        There may be thousands, so they are read in steps.
-        """
+    def attributes(self, compared: Collection[str], at: datetime) -> Mapping[str, object]:
+        """The attributes that an evaluation compares, and the others, which only rules that are not live look at."""
         others = {name for name in self.names if name not in compared}
-        yield
         found = self.read(others)
-        yield
         return {**found, **self.read(compared), CURRENT_TIME: at}
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """An explanation: each flag's trace, followed by those of its rules; None stands for a step on the way.
+    """An explanation: each flag's trace, followed by those of its rules.
 
-    `new_rules` are the ids of a draft's rules that are not saved. `freeing` frees the flags step by step, at the end.
+    `new_rules` are the ids of a draft's rules that are not saved.
     """
 
     environment_key: str
     evaluated_at: datetime
-    traces: Traces
+    traces: Iterator[FlagTrace | RuleTrace]
     new_rules: Collection[UUID]
-    freeing: Iterator[None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +101,7 @@ class Explanations:
                 found = await read_some(connection, environment, flag_keys, drafted)
             else:
                 found = await read_all(connection, environment)
-        new_rules = drafted.new_rules if drafted is not None else ()
-        return await self._explain(await in_pieces(found.collect(drafted)), user, flag_keys, new_rules)
+        return await in_worker(self._explain, found, drafted, user, flag_keys)
 
     async def list_answers(
         self,
@@ -132,23 +125,20 @@ class Explanations:
             some = keys[:limit]
             read = read_some(connection, environment, some, None) if user.fit else read_all(connection, environment)
             found = await read
-        explained = await self._explain(await in_pieces(found.collect(None)), user, some)
+        explained = await in_worker(self._explain, found, None, user, some)
         return Answers(explained, some[-1] if len(keys) > limit else None)
 
-    async def _explain(
-        self, flag_set: FlagSet, user: GivenUser, flag_keys: Sequence[str] | None, new_rules: Collection[UUID] = ()
+    def _explain(
+        self,
+        found: ReadFlags,
+        drafted: DraftedFlag | None,
+        user: GivenUser,
+        flag_keys: Sequence[str] | None,
     ) -> Explained:
+        flag_set = found.collect(drafted)
         keys = sorted(flag_set.flags) if flag_keys is None else list(dict.fromkeys(flag_keys))
-        compared = user.names if user.fit else await in_pieces(_looked_at(flag_set))
+        compared = user.names if user.fit else prepare(flag_set, flag_set.flags).attributes
         at = self.now()
-        subject = Subject(user.user_id, user.user_email, await in_pieces(user.reading(compared, at)))
-        traces = explain(flag_set, subject, keys)
-        return Explained(flag_set.environment.key, at, traces, new_rules, free(flag_set, traces))
-
-
-def _looked_at(flag_set: FlagSet) -> Generator[None, None, Collection[str]]:
-    """The attributes that an evaluation of these flags looks at."""
-    decider = yield from prepare(flag_set, flag_set.flags)
-    attributes = decider.attributes
-    yield from decider.free()
-    return attributes
+        subject = Subject(user.user_id, user.user_email, user.attributes(compared, at))
+        new_rules = drafted.new_rules if drafted is not None else ()
+        return Explained(flag_set.environment.key, at, explain(flag_set, subject, keys), new_rules)

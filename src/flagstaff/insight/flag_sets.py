@@ -1,11 +1,12 @@
 """Reads flags of an environment with what decides them, to compile them apart from the snapshots that are served."""
 
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.concurrency.pacing import collect
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.database import Connection
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.explanations.flag_sets import FlagSet, compile_segments
@@ -34,24 +35,22 @@ class ReadFlags:
     rules: Iterable[Rule]
     segments: Iterable[Segment]
 
-    def collect(self, draft: DraftedFlag | None) -> Generator[None, None, FlagSet]:
-        """The flags in small steps. The draft, if there is one, stands in for the saved flag."""
-        collected = yield from self.collect_flags()
+    def collect(self, draft: DraftedFlag | None) -> FlagSet:
+        """The flags. The draft, if there is one, stands in for the saved flag."""
+        collected = self.collect_flags()
         if draft is not None:
             collected[draft.key] = draft.targeted
-        compiled = yield from compile_segments(self.segments)
+        compiled = compile_segments(self.segments)
         return FlagSet(self.environment, collected, compiled)
 
-    def collect_flags(self) -> Generator[None, None, dict[str, TargetedFlag]]:
-        """The flags with their rules by key, in small steps."""
+    def collect_flags(self) -> dict[str, TargetedFlag]:
+        """The flags with their rules by key."""
         rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
         for rule in self.rules:
             rules_of[rule.flag_id].append(rule)
-            yield
         collected = {}
         for flag in self.flags:
             collected[flag.key] = TargetedFlag(flag, rules_of[flag.id])
-            yield
         return collected
 
 
@@ -74,7 +73,7 @@ async def read_some(
     if draft is not None:
         needs[draft.key] = [each.flag_key for each in draft.targeted.flag.prerequisites]
         drafted = draft.targeted.rules
-    needed = await in_pieces(with_needed(needs, keys))
+    needed = await in_worker(with_needed, needs, keys)
     found = await collect(await flags_store.find_flags_by_key(connection, environment.id, needed))
     flag_ids = [flag.id for flag in found]
     named = {rule.rule_value for rule in drafted if rule.rule_type is RuleType.SEGMENT and rule.rule_value}

@@ -10,7 +10,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import asks
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
@@ -69,7 +69,7 @@ Service = Annotated[Impacts, Depends(service(Impacts))]
 @asks(Permission.EVALUATIONS_READ, body_max_bytes=CONDITIONS_BODY)
 async def preview_impact(path: FlagIds, body: PreviewImpact, actor: CurrentActor, impacts: Service) -> Response:
     """Count the recorded users for whom a change to a flag would change its result. Nothing is stored."""
-    impact = await impacts.preview(actor, path, await in_pieces(read_draft(body.flag)))
+    impact = await impacts.preview(actor, path, await in_worker(read_draft, body.flag))
     return json_response(
         {
             "from": format_moment(impact.since),

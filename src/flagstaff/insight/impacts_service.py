@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -10,15 +10,16 @@ from time import perf_counter
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import Turns, in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.database import Database
 from flagstaff.evaluation.explanations.comparison import Comparison, Effect
+from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.flags.access import FlagPath, open_live_flag
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.users import newest_of_each_user
-from flagstaff.insight.drafts import Draft, check_values, inside_draft, read_draft
-from flagstaff.insight.flag_sets import read_some
+from flagstaff.insight.drafts import Draft, DraftedFlag, check_values, inside_draft, read_draft
+from flagstaff.insight.flag_sets import ReadFlags, read_some
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.values.keys import require_same_key
@@ -69,7 +70,7 @@ class Impacts:
     now: Callable[[], datetime]
     work: WorkBudgets
     bounds: Bounds = Bounds()
-    # One at a time: each pauses for other work, but many at once would still take most of the time.
+    # One at a time: many at once would keep the worker thread from others.
     _one: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def preview(self, actor: Actor, path: FlagPath, draft: Draft) -> Impact:
@@ -87,26 +88,23 @@ class Impacts:
             drafted = await read_draft(connection, environment, checked, self.now(), self.work)
             saved = await read_some(connection, environment, [flag.key], None)
             changed = await read_some(connection, environment, [flag.key], drafted)
-        before = await in_pieces((await in_pieces(saved.collect(None))).compile())
-        after = await in_pieces((await in_pieces(changed.collect(drafted))).compile())
+        comparison = await in_worker(_compare, saved, changed, drafted)
         async with self._one:
-            return await self._count(path.environment_id, Comparison(before, after, flag.key))
+            return await self._count(path.environment_id, comparison)
 
     async def _count(self, environment_id: UUID, comparison: Comparison) -> Impact:
         until = self.now()
         since, examined_since = until - PERIOD, until - PERIOD
         effects: dict[str, Effect] = {}
         unknown: dict[str, Sequence[str]] = {}
-        stop_at, turns = perf_counter() + self.bounds.seconds, Turns()
+        stop_at = perf_counter() + self.bounds.seconds
         async with self.database.read_history() as connection:
             number = await find_environment_number(connection, environment_id)
             if number is not None:
                 async with aclosing(newest_of_each_user(connection, number, since)) as stretches:
                     async for stretch in stretches:
-                        for user, evaluation in stretch.evaluations:
-                            effects[user] = effect = comparison.effect(evaluation)
-                            unknown[user] = comparison.unknown_in(evaluation) if effect is Effect.UNKNOWN else ()
-                            await turns.give()
+                        for user, effect, lacking in await in_worker(_find_effects, comparison, stretch.evaluations):
+                            effects[user], unknown[user] = effect, lacking
                         if len(effects) >= self.bounds.users or perf_counter() >= stop_at:
                             examined_since = stretch.since
                             break
@@ -123,3 +121,19 @@ class Impacts:
             unknown=names.most_common(ATTRIBUTES_MAX),
             complete=examined_since == since,
         )
+
+
+def _compare(saved: ReadFlags, changed: ReadFlags, drafted: DraftedFlag) -> Comparison:
+    before, after = saved.collect(None).compile(), changed.collect(drafted).compile()
+    return Comparison(before, after, drafted.key)
+
+
+def _find_effects(
+    comparison: Comparison, evaluations: Iterable[tuple[str, RecordedEvaluation]]
+) -> list[tuple[str, Effect, Sequence[str]]]:
+    """The effect on each user, with the attributes that were not kept where it is unknown."""
+    found = []
+    for user, evaluation in evaluations:
+        effect = comparison.effect(evaluation)
+        found.append((user, effect, comparison.unknown_in(evaluation) if effect is Effect.UNKNOWN else ()))
+    return found

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
@@ -14,6 +14,7 @@ from flagstaff.evaluation.explanations.flag_sets import FlagSet, compile_segment
 from flagstaff.flags.flags import DETAILS, Flag, Rule, RuleType
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects.projects import Environment
+from flagstaff.values.lists import empty
 
 T = TypeVar("T", Flag, Segment)
 
@@ -65,32 +66,25 @@ class PastStates:
         self._segments: defaultdict[str, set[UUID]] = defaultdict(set)
 
     @classmethod
-    def read(cls, trail: Trail) -> Generator[None, None, "PastStates"]:
-        """Read the states from a trail in small steps."""
+    def read(cls, trail: Trail) -> "PastStates":
+        """Read the states from a trail."""
         states = cls(trail)
         for numbered in trail.changes:
             states._add(numbered)
-            yield
         for resource in (*trail.last, *trail.present):
             states._versions.setdefault(resource.id, _Versions(resource))
             states._index(resource)
-            yield
         return states
 
-    def changes_of(self, key: str) -> Generator[None, None, list[NumberedChange]]:
+    def changes_of(self, key: str) -> list[NumberedChange]:
         """The changes to what decides a flag, or has decided it once: flags, rules and segments; oldest first.
 
         Changes of fields that decide nothing, such as a name, are left out.
         """
-        wanted = yield from self._all_of(key)
-        found = []
-        for numbered in self._trail.changes:
-            if numbered.change.resource_id in wanted and _decides(numbered.change):
-                found.append(numbered)
-            yield
-        return found
+        wanted = self._all_of(key)
+        return [each for each in self._trail.changes if each.change.resource_id in wanted and _decides(each.change)]
 
-    def rebuild(self, key: str, number: int) -> Generator[None, None, FlagSet | None]:
+    def rebuild(self, key: str, number: int) -> FlagSet | None:
         """The flag with a key and all that decides it, after the change with a number or the last one below it.
 
         None if there was no such flag, or if it was archived.
@@ -112,26 +106,18 @@ class PastStates:
                 rule = self._versions[rule_id].after(number)
                 if isinstance(rule, Rule):
                     rules.append(rule)
-                yield
             flags[wanted] = TargetedFlag(flag, rules)
             named |= {each.rule_value or "" for each in rules if each.rule_type is RuleType.SEGMENT}
             pending += [each.flag_key for each in flag.prerequisites]
-            yield
         if key not in flags:
             return None
         segments = (self._find(Segment, self._segments[each], number) for each in named)
-        compiled = yield from compile_segments(each for each in segments if each is not None)
+        compiled = compile_segments(each for each in segments if each is not None)
         return FlagSet(self._trail.environment, flags, compiled)
 
-    def free(self) -> Generator[None, None, None]:
-        """Free the states and the trail step by step: thousands of values at once take milliseconds."""
-        while self._versions:
-            self._versions.popitem()
-            yield
-        for each in (self._trail.present, self._trail.changes):
-            while each:
-                each.pop()
-                yield
+    def free(self) -> None:
+        """Free the states and the trail one by one."""
+        empty(self._versions, self._trail.present, self._trail.changes)
 
     def _add(self, numbered: NumberedChange) -> None:
         change = numbered.change
@@ -157,7 +143,7 @@ class PastStates:
         states = (self._versions[each].after(number) for each in among)
         return next((each for each in states if isinstance(each, kind)), None)
 
-    def _all_of(self, key: str) -> Generator[None, None, Collection[UUID]]:
+    def _all_of(self, key: str) -> Collection[UUID]:
         """The ids of all flags, rules and segments that have decided a flag in one of the states."""
         wanted: set[UUID] = set()
         done: set[str] = set()
@@ -171,13 +157,11 @@ class PastStates:
                 wanted.add(flag_id)
                 for flag in self._versions[flag_id].states:
                     pending += [each.flag_key for each in flag.prerequisites] if isinstance(flag, Flag) else ()
-                    yield
                 for rule_id in self._rules.get(flag_id, ()):
                     wanted.add(rule_id)
                     for rule in self._versions[rule_id].states:
                         if isinstance(rule, Rule) and rule.rule_type is RuleType.SEGMENT:
                             wanted |= self._segments.get(rule.rule_value or "", set())
-                        yield
         return wanted
 
 
@@ -200,12 +184,11 @@ def _decides(change: Change) -> bool:
     return any(before.get(name) != after.get(name) for name in before.keys() | after.keys() if name not in _UNDECISIVE)
 
 
-def named_in(changes: Iterable[NumberedChange]) -> Generator[None, None, set[str]]:
+def named_in(changes: Iterable[NumberedChange]) -> set[str]:
     """The keys of the flags that the flags in some changes needed before or after them."""
     keys: set[str] = set()
     for numbered in changes:
         for values in (numbered.change.before, numbered.change.after):
             prerequisites = (values or {}).get("prerequisites") or ()
             keys |= {each["flag_key"] for each in prerequisites}
-        yield
     return keys

@@ -1,6 +1,6 @@
 """HTTP of the playground: the answers of flags for many users, in several environments."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import msgspec
@@ -13,7 +13,7 @@ from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import asks
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, Moment, Uuid, at_most, distinct
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.conditions.conditions import LISTS_MAX
 from flagstaff.evaluation.explanations.playground import FlagAnswers
 from flagstaff.http.operations import CONTEXT_BODY
@@ -137,7 +137,7 @@ async def answer_users(
             "users", f"times flags times environments must be at most {ANSWERS_MAX:,} answers, not {asked:,}"
         )
     flags_max = min(FLAGS_MAX, ANSWERS_MAX // of_each_flag)
-    users = await in_pieces(_read_users(await request.body()))
+    users = await in_worker(_read_users, await request.body())
     answered = await playground.answer(
         actor, project_id, body.environment_ids, users, flag_keys=body.flag_keys, flags_max=flags_max
     )
@@ -151,7 +151,7 @@ class _WithUsers(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_WithUsers).decode
 
 
-def _read_users(body: bytes) -> Generator[None, None, list[GivenUser]]:
+def _read_users(body: bytes) -> list[GivenUser]:
     """The users in a request's body, each read as in an evaluation."""
     try:
         given = _decode(body).users
@@ -160,7 +160,6 @@ def _read_users(body: bytes) -> Generator[None, None, list[GivenUser]]:
     users = []
     for place, context in enumerate(given):
         users.append(_read_user(f"users.{place}", context))
-        yield
     return users
 
 
@@ -178,7 +177,7 @@ def _read_user(name: str, context: msgspec.Raw) -> GivenUser:
 
 
 def _encode(answered: Answered) -> Iterator[bytes]:
-    """The response's JSON in small pieces, some of them empty."""
+    """The response's JSON in pieces."""
     told = {"evaluated_at": format_moment(answered.evaluated_at), "more_flags": answered.more_flags}
     yield encode_json(told)[:-1] + b',"environments":['
     before = b""
@@ -187,12 +186,9 @@ def _encode(answered: Answered) -> Iterator[bytes]:
         yield before + encode_json(head)[:-1] + b',"flags":['
         before = b""
         for answers in each.answers:
-            if answers is None:
-                yield b""
-            else:
-                yield before
-                yield from _encode_flag(answers)
-                before = b","
+            yield before
+            yield from _encode_flag(answers)
+            before = b","
         yield b"]}"
         before = b","
     yield b"]}"

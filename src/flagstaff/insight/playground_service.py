@@ -1,12 +1,12 @@
 """The playground: what flags give many users, in several environments. None of it is an evaluation, or recorded."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.copying.environment_flags import find_origin
 from flagstaff.database.database import Database
 from flagstaff.evaluation.explanations.playground import FlagAnswers, decide_for_each
@@ -22,10 +22,10 @@ from flagstaff.values.lists import Window
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentAnswers:
-    """The answers of an environment's flags, in the order of the request; None stands for a step on the way."""
+    """The answers of an environment's flags, in the order of the request."""
 
     environment: Environment
-    answers: Iterator[FlagAnswers | None]
+    answers: Iterator[FlagAnswers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +79,14 @@ class Playground:
             more_flags, keys = flag_keys is None and len(keys) > flags_max, keys[:flags_max]
             read = [await read_some(connection, each, keys, None) for each in environments]
         at = self.now()
-        subjects = await in_pieces(_subjects(users, at))
+        subjects = await in_worker(_subjects, users, at)
         answers = [EnvironmentAnswers(each.environment, _decide(each, subjects, keys)) for each in read]
         return Answered(at, more_flags, answers)
 
 
-def _subjects(users: Sequence[GivenUser], at: datetime) -> Generator[None, None, list[Subject]]:
-    subjects = []
-    for user in users:
-        attributes = yield from user.reading(user.names, at)
-        subjects.append(Subject(user.user_id, user.user_email, attributes))
-        yield
-    return subjects
+def _subjects(users: Sequence[GivenUser], at: datetime) -> list[Subject]:
+    return [Subject(user.user_id, user.user_email, user.attributes(user.names, at)) for user in users]
 
 
-def _decide(read: ReadFlags, subjects: Sequence[Subject], keys: Sequence[str]) -> Iterator[FlagAnswers | None]:
-    flag_set = yield from read.collect(None)
-    yield from decide_for_each(flag_set, subjects, keys)
+def _decide(read: ReadFlags, subjects: Sequence[Subject], keys: Sequence[str]) -> Iterator[FlagAnswers]:
+    yield from decide_for_each(read.collect(None), subjects, keys)

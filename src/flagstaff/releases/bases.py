@@ -1,6 +1,6 @@
 """What is known of users without the flag: from the counts of the release, or else from the latest events. Pure."""
 
-from collections.abc import Container, Generator, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import sqrt
 
 from flagstaff.metrics.metrics import Kind, Metric
@@ -9,7 +9,6 @@ from flagstaff.releases.observations import Done, Observations
 from flagstaff.releases.outlook import Basis, Missing, Source
 from flagstaff.releases.releases import Release
 from flagstaff.releases.statistics.limits import find_limits, place_of
-from flagstaff.values.lists import parts_of
 
 USERS_LEAST = 5
 """The users with an event from which a basis is made of them."""
@@ -41,14 +40,10 @@ def basis_of_release(release: Release, counted: Observations, place: int, kind: 
     return Basis(Source.RELEASE, users, rate, total / of, sqrt(variance) or None)
 
 
-def gathering_numbers(
-    events: Iterable[tuple[str, str, int, float | None, object]], users: Container[str]
-) -> Generator[None, None, Numbers]:
-    """What some users did, in small steps, of the events of all."""
+def gather_numbers(events: Iterable[tuple[str, str, int, float | None, object]], users: Container[str]) -> Numbers:
+    """What some users did, of the events of all."""
     found: dict[str, dict[str, Done]] = {}
-    for place, (metric, unit, _, value, _) in enumerate(events):
-        if place % _AT_ONCE == 0:
-            yield
+    for metric, unit, _, value, _ in events:
         if unit in users:
             done = found.setdefault(metric, {}).setdefault(unit, Done(0, 0.0))
             done.events += 1
@@ -56,8 +51,8 @@ def gathering_numbers(
     return found
 
 
-def finding_basis(metric: Metric, done: Sequence[Done], users: int) -> Generator[None, None, Basis | Missing]:
-    """The numbers of users with an event, among so many users, in small steps; why not, if they are too few.
+def find_basis(metric: Metric, done: Sequence[Done], users: int) -> Basis | Missing:
+    """The numbers of users with an event, among so many users; why not, if they are too few.
 
     Numbers are cut off as those of a release.
     """
@@ -70,17 +65,11 @@ def finding_basis(metric: Metric, done: Sequence[Done], users: int) -> Generator
         return Basis(Source.EVENTS, len(done), rate)
     sketch: dict[int, int] = {}
     numbers = []
-    for place, each in enumerate(done):
-        if place % _AT_ONCE == 0:
-            yield
+    for each in done:
         number = number_of(each, metric.kind)
         numbers.append(number)
         sketch[place_of(number)] = sketch.get(place_of(number), 0) + 1
     zeros = users - len(done) if is_count else 0
     limits = find_limits(sketch, zeros, grow=is_count)
-    yield
-    total = 0.0
-    for some in parts_of(numbers, _AT_ONCE):
-        total += sum(limits.cut(each) if limits else each for each in some)
-        yield
+    total = sum(limits.cut(each) if limits else each for each in numbers)
     return Basis(Source.EVENTS, len(done), rate, total / (len(done) + zeros), limits.deviation if limits else None)

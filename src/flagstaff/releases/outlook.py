@@ -4,7 +4,7 @@ The evidence is computed as that of a release (`statistics/`), from the counts t
 About two of three such releases have found the harm by then: more than half, because chance may help at each look.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum, auto
@@ -187,20 +187,18 @@ def _days_of(steps: Sequence[Step], place: int) -> float:
     return OPEN_DAYS
 
 
-def finding_outlook(
+def find_outlook(
     release: Release,
     metrics: Sequence[tuple[Guard, Metric, Basis | Missing]],
     steps: Sequence[PlannedStep],
     traffic: Traffic | None,
-) -> Generator[None, None, Outlook]:
-    """What each guard finds in each step that divides users, in small steps."""
+) -> Outlook:
+    """What each guard finds in each step that divides users."""
     guards = []
     for guard, metric, basis in metrics:
-        found = []
+        found: list[StepOutlook] = []
         if isinstance(basis, Basis) and basis.is_enough_for(metric.kind):
-            for step in steps:
-                yield
-                found.append(_look_ahead(release, guard, metric, basis, step, traffic))
+            found = [_look_ahead(release, guard, metric, basis, step, traffic) for step in steps]
         guards.append(GuardOutlook(guard, metric, basis, found))
     return Outlook(traffic, guards)
 

@@ -9,7 +9,8 @@ from time import perf_counter
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import Turns, in_pieces
+from flagstaff.concurrency.pacing import Turns
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.tables import microseconds
 from flagstaff.flags.access import FlagPath, open_flag
@@ -21,7 +22,7 @@ from flagstaff.metrics import metrics_store
 from flagstaff.metrics.metrics import Metric
 from flagstaff.permissions.permissions import Permission
 from flagstaff.releases import observations_store, releases_store
-from flagstaff.releases.bases import basis_of_release, finding_basis, gathering_numbers
+from flagstaff.releases.bases import basis_of_release, find_basis, gather_numbers
 from flagstaff.releases.buckets_store import read_cuts
 from flagstaff.releases.outlook import (
     Basis,
@@ -30,7 +31,7 @@ from flagstaff.releases.outlook import (
     PlannedStep,
     Source,
     Traffic,
-    finding_outlook,
+    find_outlook,
     planned_steps,
 )
 from flagstaff.releases.pieces import find_unit
@@ -98,7 +99,7 @@ class Outlooks:
                 watched.append(
                     (guard, metric, _with(assumed.metrics.get(metric.key), bases.get(metric.key, Missing.USERS)))
                 )
-        return await in_pieces(finding_outlook(release, watched, steps, traffic))
+        return await in_worker(find_outlook, release, watched, steps, traffic)
 
     async def _find_traffic(self, actor: Actor, flag: Flag, now: datetime) -> Traffic | None:
         """The users of the last seven whole days; without any, those of today."""
@@ -167,11 +168,11 @@ class Outlooks:
             )
         users = {unit for unit, at in times.items() if microseconds(at) >= latest.since}
         events = (each for each in latest.events if release.counts.has(each.key_kind))
-        numbers = await in_pieces(gathering_numbers(events, users))
+        numbers = await in_worker(gather_numbers, events, users)
         found = {}
         for metric in metrics:
             done = [*numbers.get(metric.key, {}).values()]
-            found[metric.key] = await in_pieces(finding_basis(metric, done, len(users)))
+            found[metric.key] = await in_worker(find_basis, metric, done, len(users))
         return found
 
 

@@ -1,6 +1,6 @@
 """The results of a release, from what was counted: rates and means by arm and step, and intervals. Pure."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp
 
@@ -65,10 +65,8 @@ class Results:
     hold: Hold | None
 
 
-def finding_results(
-    release: Release, counted: Observations, metrics: Mapping[str, Metric]
-) -> Generator[None, None, Results]:
-    """The results of a release, in small steps; of metrics that were deleted there are none."""
+def find_results(release: Release, counted: Observations, metrics: Mapping[str, Metric]) -> Results:
+    """The results of a release; of metrics that were deleted there are none."""
     if not counted.fits(release.segments):
         counted = Observations()
     counted.prepare(release.segments, len(release.guards))
@@ -77,16 +75,13 @@ def finding_results(
     alarms = {alarm.metric: alarm for alarm in release.alarms}
     found = []
     for place, each in enumerate(verdict.judgements):
-        yield
         if each.guard.metric not in metrics:
             continue
         metric, alarm = metrics[each.guard.metric], alarms.get(each.guard.metric)
         failure = each.failure
         if failure is None:
             try:
-                shown = yield from _metric(
-                    release, counted, place, each, metric, alarm, is_split_wrong=verdict.is_split_wrong
-                )
+                shown = _metric(release, counted, place, each, metric, alarm, is_split_wrong=verdict.is_split_wrong)
                 found.append(shown)
                 continue
             except (ArithmeticError, ValueError, LookupError) as error:  # the others are shown
@@ -106,7 +101,7 @@ def _metric(
     alarm: Alarm | None,
     *,
     is_split_wrong: bool,
-) -> Generator[None, None, MetricResult]:
+) -> MetricResult:
     comparisons = comparisons_of(release, counted)
     # Of several variants, each interval is at a level that holds for all of them together.
     alpha = release.false_alarm_rate / len(release.guards) / max(1, sum(len(each.others) for each in comparisons))
@@ -115,13 +110,11 @@ def _metric(
         cells, exposed = counted.metrics[place].cells[each.place], counted.exposed[each.place]
         arms = [_arm(name, exposed[arm], cells[arm], metric.kind) for arm, name in enumerate(each.arms.names)]
         steps.append(StepResult(each.step, arms))
-    yield
     groups: list[list[ArmResult]] = []
     for comparison in comparisons:
         groups.append([])
         levels = find_levels(comparison, counted, place, metric.kind)
         for name in comparison.names:
-            yield
             level = levels.get(name)
             groups[-1].append(_arm_together(release, counted, place, metric.kind, name, comparison, level, alpha))
     together = [arm for group in groups for arm in group]

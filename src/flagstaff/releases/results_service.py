@@ -8,7 +8,7 @@ from uuid import UUID
 import structlog
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.database import Database
 from flagstaff.flags.access import FlagPath, open_flag
 from flagstaff.metrics import metrics_store
@@ -17,7 +17,7 @@ from flagstaff.permissions.permissions import Permission
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.observations import Done, Observations
 from flagstaff.releases.releases import Release
-from flagstaff.releases.results import Results, finding_results
+from flagstaff.releases.results import Results, find_results
 from flagstaff.releases.threshold_watch import find_threshold_hold
 
 log = structlog.get_logger(__name__)
@@ -51,7 +51,7 @@ class ReleaseResults:
         async with self.database.read_history() as connection:
             observed = await observations_store.find_observed(connection, release_id)
         counted = observed.counted if observed else Observations()
-        results = await in_pieces(finding_results(release, counted, metrics))
+        results = await in_worker(find_results, release, counted, metrics)
         if release.is_open and results.hold is None:
             results = replace(results, hold=await find_threshold_hold(self.database, release))
         for each in results.metrics:

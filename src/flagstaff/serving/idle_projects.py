@@ -5,10 +5,10 @@ all keys, so that the first use of a key after it asks for the key's project aga
 as asked for.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from uuid import UUID
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.pacing import paced
 from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.known_sdk_keys import SdkKeys
@@ -51,19 +51,15 @@ class IdleProjects:
 
     async def sweep(self) -> None:
         """Note which projects were asked for since the last sweep, and unload those that have been idle for long."""
-        await in_pieces(self._sweep())
-
-    def _sweep(self) -> Generator[None, None, None]:
         self._sweeps += 1
         self._sdk_keys.forget_texts()
-        for project in self._snapshots.list_known():
+        async for project in paced(self._snapshots.list_known()):
             if project.snapshot is None:
                 continue
             if project.used_in is None or project.is_asked_for or self._has_streams(project.project_id):
                 project.used_in, project.is_asked_for = self._sweeps, False
             if self._sweeps - project.used_in >= SWEEPS and self._may_unload():
                 self._unload(project)
-            yield
 
     def _unload(self, project: ServedProject) -> None:
         snapshot = project.unload()

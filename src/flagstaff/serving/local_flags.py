@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from uuid import UUID
 
-from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.concurrency.shared_tasks import SharedTasks
 from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.values.errors import not_found, unavailable
@@ -83,8 +83,8 @@ class LocalFlagsCache:
             return None
         before = self._known.get(environment_id)
         if before is not None:
-            loaded = await in_pieces(loaded.following(before))
-        size = await in_pieces(loaded.measuring())
+            loaded = await in_worker(loaded.after, before)
+        size = await in_worker(loaded.measure)
         self._known[environment_id], self._sizes[environment_id] = loaded, size
         self._known.move_to_end(environment_id)
         while len(self._known) > REMEMBERED or (

@@ -13,12 +13,12 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.revisions import Revision
 from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.serving.loaders import Loaders, revision_of
-from flagstaff.serving.replaced_snapshots import replaced_pieces
+from flagstaff.serving.replaced_snapshots import find_replaced, free
 from flagstaff.values.errors import Error, unavailable
 
 log = structlog.get_logger(__name__)
@@ -225,9 +225,9 @@ class ServedProject:
             if not self._lacking(committed):
                 self._complete_at = revision_of(committed)
         if before is not None:
-            pieces = replaced_pieces(before, self.snapshot)
-            if pieces is not None:
-                self._served.supervisor.start("free", in_pieces(pieces))
+            replaced = find_replaced(before, self.snapshot)
+            if replaced:
+                self._served.supervisor.start("free", in_worker(free, replaced))
 
     async def _reload_key_hashes(self) -> None:
         loaders = self._served.loaders

@@ -7,7 +7,7 @@ for a client that reads too slowly: its connection is closed, and it gets the pr
 
 import asyncio
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -15,7 +15,7 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.pacing import paced
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.history.applications import Client
@@ -131,7 +131,7 @@ class Streams:
     async def stop(self) -> None:
         """End all streams; no others are opened any more."""
         self._is_ending = True
-        await in_pieces(self._end(set(self._open)))
+        await self._end(set(self._open))
         await self._supervisor.finish(KEEP_ALIVE, 0)
 
     def require_open(self) -> None:
@@ -254,10 +254,10 @@ class Streams:
         opened, environment = self._topics[topic], self._news[topic]
         if environment is None:
             del self._news[topic]
-            await in_pieces(self._end(tuple(opened.streams)))
+            await self._end(tuple(opened.streams))
             return True
         keys = {key.key_id: key for key in environment.sdk_keys.values()}
-        await in_pieces(self._end([stream for stream in opened.streams if not stream.may_go_on(keys)]))
+        await self._end([stream for stream in opened.streams if not stream.may_go_on(keys)])
         try:
             event = await opened.feed.news(environment)
         except Error as error:
@@ -269,34 +269,32 @@ class Streams:
             del self._news[topic]
         streams = tuple(opened.streams)
         if isinstance(event, Reconnect):
-            await in_pieces(self._end(streams))
+            await self._end(streams)
             return True
         if event is not None:
-            await in_pieces(self._write(streams, event, environment.revision))
-        await in_pieces(self._record_streams(streams, topic, environment.revision))
+            await self._write(streams, event, environment.revision)
+        await self._record_streams(streams, topic, environment.revision)
         return True
 
     async def keep_alive(self) -> None:
         """Show proxies and clients that the connections live whose turn it is, and end those whose time is over."""
         self._turns.rotate()
         streams, now = tuple(self._turns[0]), self._now()
-        await in_pieces(self._end(each for each in streams if each.expires_at is not None and each.expires_at <= now))
-        await in_pieces(self._write_each(streams))
+        await self._end(each for each in streams if each.expires_at is not None and each.expires_at <= now)
+        await self._write_each(streams)
 
-    def _write_each(self, streams: Iterable[Stream]) -> Generator[None, None, None]:
-        for stream in streams:
+    async def _write_each(self, streams: Iterable[Stream]) -> None:
+        async for stream in paced(streams):
             event = stream.keep_alive()
             self._send(stream, chunk(event), is_news=event is not COMMENT)
             if stream.ends:
                 stream.end()
-            yield
 
-    def _write(self, streams: Iterable[Stream], event: bytes, revision: int = 0) -> Generator[None, None, None]:
+    async def _write(self, streams: Iterable[Stream], event: bytes, revision: int = 0) -> None:
         data = chunk(event)
-        for stream in streams:
+        async for stream in paced(streams):
             if self._send(stream, data, is_news=True):
                 stream.sent = max(stream.sent, revision)
-            yield
 
     def _send(self, stream: Stream, data: bytes, *, is_news: bool) -> bool:
         """Return whether it was sent."""
@@ -311,14 +309,12 @@ class Streams:
             return True
         return False
 
-    def _record_streams(self, streams: Iterable[Stream], topic: Topic, revision: int) -> Generator[None, None, None]:
-        for stream in streams:
+    async def _record_streams(self, streams: Iterable[Stream], topic: Topic, revision: int) -> None:
+        async for stream in paced(streams):
             if stream.client is not None:
                 self._record_told(topic.environment_id, stream.client, revision)
-            yield
 
     @staticmethod
-    def _end(streams: Iterable[Stream]) -> Generator[None, None, None]:
-        for stream in streams:
+    async def _end(streams: Iterable[Stream]) -> None:
+        async for stream in paced(streams):
             stream.end()
-            yield

@@ -1,17 +1,17 @@
 """Loads the runtime's snapshots. Checks no permissions, because the runtime does not act for a user."""
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.concurrency.pacing import in_pieces
-from flagstaff.conditions.predicates import Predicate, compiling_predicate
+from flagstaff.concurrency.worker import in_worker
+from flagstaff.conditions.predicates import Predicate, compile_predicate
 from flagstaff.database import changes_store, revisions_store
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.revisions import Revision
-from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compiling_flag
+from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.evaluation.snapshot_assembly import assemble
 from flagstaff.flags import flags_store
@@ -24,7 +24,7 @@ from flagstaff.projects import environments_store, projects_store, sdk_keys_stor
 from flagstaff.projects.projects import Environment
 from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
 from flagstaff.snapshots.changed_flags_store import ChangedFlags, find_changed_flags
-from flagstaff.values.lists import emptying
+from flagstaff.values.lists import empty
 
 # For how many environments compiled flags are kept; the most recently changed ones are.
 REMEMBERED = 64
@@ -84,7 +84,7 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSource:
-    """Reads and compiles each project in one consistent state, in small pieces so that evaluations can run in between.
+    """Reads and compiles each project in one consistent state.
 
     After a change to an environment, only the changed flags are read and compiled again. The audit trail names them,
     because each write adds its row there in the same transaction.
@@ -98,7 +98,7 @@ class SnapshotSource:
         async with self.database.read() as connection:
             of_projects = await projects_store.list_sdk_keys(connection)
             of_environments = await sdk_keys_store.list_key_hashes(connection)
-        return await in_pieces(_hash_keys(of_projects, of_environments))
+        return await in_worker(_hash_keys, of_projects, of_environments)
 
     async def load_key_hashes(self, project_id: UUID) -> frozenset[bytes] | None:
         """The hashes of the SDK keys of a project and its environments, or None if it does not exist."""
@@ -139,11 +139,10 @@ class SnapshotSource:
                 )
                 for environment in found
             ]
-        compiled_segments = await in_pieces(_compile_segments(their_segments))
-        compiled = {}
-        for each in read:
-            compiled[each.surroundings.environment.key], not_kept = await _compile(each, compiled_segments)
-            await in_pieces(emptying(not_kept.flags))
+        compiled_segments = await in_worker(_compile_segments, their_segments)
+        compiled = {
+            each.surroundings.environment.key: await in_worker(_compile_once, each, compiled_segments) for each in read
+        }
         return ProjectSnapshot(project_id, project.sdk_key, compiled)
 
     async def load_environment(
@@ -158,8 +157,7 @@ class SnapshotSource:
         read, revisions = found or await self._read_environment(project_id, environment_id, known)
         if read is None:
             return None, revisions
-        compiled_segments = await in_pieces(_compile_segments(read.segments))
-        snapshot, self._compiled[environment_id] = await _compile(read, compiled_segments)
+        snapshot, self._compiled[environment_id] = await in_worker(_compile, read)
         while len(self._compiled) > REMEMBERED:
             self._compiled.popitem(last=False)
         return snapshot, revisions
@@ -220,10 +218,20 @@ def _changed(
     return _Read(surroundings, segments, revision, found.flags, found.rules, found.number, known, found.ids)
 
 
-async def _compile(
+def _compile_once(read: _Read, their_segments: Mapping[UUID, _CompiledSegment]) -> EnvironmentSnapshot:
+    snapshot, not_kept = _compile_with(read, their_segments)
+    empty(not_kept.flags)
+    return snapshot
+
+
+def _compile(read: _Read) -> tuple[EnvironmentSnapshot, _Compiled]:
+    return _compile_with(read, _compile_segments(read.segments))
+
+
+def _compile_with(
     read: _Read, their_segments: Mapping[UUID, _CompiledSegment]
 ) -> tuple[EnvironmentSnapshot, _Compiled]:
-    compiled = await in_pieces(_compile_flags(read.flags, read.rules))
+    compiled = _compile_flags(read.flags, read.rules)
     if read.known is not None:
         unchanged = dict(read.known.flags)  # a copy, which hashes no id
         for flag_id in read.changed:
@@ -231,7 +239,7 @@ async def _compile(
         compiled = unchanged | compiled
     predicates = {each.key: each.predicate for each in their_segments.values()}
     around = read.surroundings
-    snapshot = await in_pieces(assemble(around.environment, compiled.values(), predicates))
+    snapshot = assemble(around.environment, compiled.values(), predicates)
     snapshot = replace(
         snapshot,
         revision=read.revision.environment,
@@ -244,32 +252,26 @@ async def _compile(
 
 def _hash_keys(
     of_projects: Iterable[tuple[str, UUID]], of_environments: Iterable[tuple[bytes, UUID]]
-) -> Generator[None, None, dict[bytes, UUID]]:
+) -> dict[bytes, UUID]:
     hashes = dict(of_environments)
     for sdk_key, project_id in of_projects:
         hashes[hash_sdk_key(sdk_key)] = project_id
-        yield
     return hashes
 
 
-def _compile_segments(read: _ReadSegments) -> Generator[None, None, dict[UUID, _CompiledSegment]]:
+def _compile_segments(read: _ReadSegments) -> dict[UUID, _CompiledSegment]:
     compiled = dict(read.known)
     for segment in read.changed:
-        predicate = yield from compiling_predicate(segment.conditions)
+        predicate = compile_predicate(segment.conditions)
         compiled[segment.id] = _CompiledSegment(segment.key, segment.updated_at, predicate)
-        yield
     return compiled
 
 
-def _compile_flags(
-    found: Iterable[Flag], their_rules: Iterable[Rule]
-) -> Generator[None, None, dict[UUID, CompiledFlag]]:
+def _compile_flags(found: Iterable[Flag], their_rules: Iterable[Rule]) -> dict[UUID, CompiledFlag]:
     rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
     for rule in their_rules:
         rules_of[rule.flag_id].append(rule)
-        yield
     compiled = {}
     for flag in found:
-        compiled[flag.id] = yield from compiling_flag(TargetedFlag(flag, rules_of.pop(flag.id, ())))
-        yield
+        compiled[flag.id] = compile_flag(TargetedFlag(flag, rules_of.pop(flag.id, ())))
     return compiled

@@ -135,7 +135,7 @@ async def test_a_rule_is_found_among_thousands(database: Database) -> None:
         database, environment_id, EvaluationFilter(flag=FlagFilter(rule_id=flags[-1].deciders[0].rule_id))
     )
     assert found.layout == layout
-    assert len(list(FlagFilter(rule_id=uuid4()).search(layout))) > 100, "it must be possible to interrupt the search"
+    assert FlagFilter(rule_id=uuid4()).search(layout) is None
 
 
 @pytest.mark.parametrize("seed", range(2))

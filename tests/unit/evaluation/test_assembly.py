@@ -1,6 +1,5 @@
 """A snapshot is assembled in small steps, between which evaluations are answered."""
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -8,33 +7,15 @@ import pytest
 
 from flagstaff.conditions.conditions import Condition
 from flagstaff.conditions.operators import Operator
-from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
+from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.snapshot_assembly import assemble, compile_environment
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.targets import Targeting
 from flagstaff.flags.flags import Fallthrough, RuleType
 from flagstaff.flags.variants import Variant
 from tests.support.builders import make_environment, make_flag, make_rule
 
 COUNT = 100
-
-
-def test_each_flag_is_looked_at_in_a_step_of_its_own() -> None:
-    environment = make_environment()
-    flags = [make_flag(environment, key=f"flag-{number}", rollout_percentage=number) for number in range(COUNT)]
-    read = 0
-
-    def compiled() -> Iterator[CompiledFlag]:
-        nonlocal read
-        for flag in flags:
-            read += 1
-            yield compile_flag(TargetedFlag(flag))
-
-    steps = assemble(environment, compiled())
-    for number in range(1, COUNT + 1):
-        next(steps)
-        assert read == number
-    assert sum(1 for _ in steps) > COUNT
 
 
 def test_the_first_evaluation_has_nothing_left_to_prepare() -> None:

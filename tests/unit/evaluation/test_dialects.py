@@ -14,7 +14,7 @@ from flagstaff.evaluation.dialects import evaluate_in, translate
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.frontend_dialect import FRONTEND
 from flagstaff.evaluation.ofrep_dialect import OFREP, write_alone
-from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.subset import evaluate_flag, find_flag
 from flagstaff.flags.flags import Fallthrough, Flag, Rule
@@ -31,16 +31,6 @@ Flags = list[tuple[Flag, list[Rule]]]
 def compiled(flags: Flags, segments: dict[str, tuple[Condition, ...]] | None = None) -> EnvironmentSnapshot:
     made: list[Segment] = [make_segment(key=key, conditions=each) for key, each in (segments or {}).items()]
     return compile_environment(ENVIRONMENT, [TargetedFlag(*each) for each in flags], made)
-
-
-def translated(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Translation:
-    steps = translate(snapshot, dialect)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: Translation = end.value
-            return result
 
 
 def each_once(items: Iterable[dict[str, Any]], name: str) -> dict[str, dict[str, Any]]:
@@ -74,7 +64,7 @@ def test_every_dialect_decides_as_evaluate_does(
     body, recorded = evaluate(snapshot, user_id, user_email, custom)
     answers: dict[str, Any] = json.loads(body)["flags"]
 
-    ofrep, frontend = translated(snapshot, OFREP), translated(snapshot, FRONTEND)
+    ofrep, frontend = translate(snapshot, OFREP), translate(snapshot, FRONTEND)
     in_ofrep = evaluate_in(ofrep, user_id, user_email, custom)
     in_frontend = evaluate_in(frontend, user_id, user_email, custom)
     assert in_ofrep.recorded == in_frontend.recorded == recorded
@@ -128,7 +118,7 @@ def test_answers_with_the_same_tag_are_the_same(
     first, again = compiled(flags, segments), compiled(flags[::-1], segments)
     bodies: dict[str, bytes] = {}
     for dialect in (OFREP, FRONTEND):
-        one, same = translated(first, dialect), translated(again, dialect)
+        one, same = translate(first, dialect), translate(again, dialect)
         assert one.content == same.content
         for user in (user_id, other_id):
             rendered = evaluate_in(one, user, user_email, custom)
@@ -139,7 +129,7 @@ def test_answers_with_the_same_tag_are_the_same(
 def change(flag: Flag, **values: Any) -> tuple[str, str]:
     """Return the tags of the answers before and after a change to a flag."""
     tags = [
-        evaluate_in(translated(compiled([(each, [])]), OFREP), "ada", None).tag
+        evaluate_in(translate(compiled([(each, [])]), OFREP), "ada", None).tag
         for each in (flag, replace(flag, **values))
     ]
     return tags[0], tags[1]
@@ -172,7 +162,7 @@ def test_a_change_that_no_answer_shows_keeps_the_tag() -> None:
 
 def test_the_answers_of_many_flags_have_short_tags_that_tell_them_apart() -> None:
     flags: Flags = [(make_flag(ENVIRONMENT, key=f"flag-{n:02}", rollout_percentage=50), []) for n in range(40)]
-    translation = translated(compiled(flags), OFREP)
+    translation = translate(compiled(flags), OFREP)
     rendered = [evaluate_in(translation, f"user-{number}", None) for number in range(50)]
     assert len({each.tag for each in rendered}) == len({each.body for each in rendered}) == 50
     assert {len(each.tag) for each in rendered} == {32}
@@ -181,7 +171,7 @@ def test_the_answers_of_many_flags_have_short_tags_that_tell_them_apart() -> Non
 
 def off(**values: Any) -> dict[str, Any]:
     snapshot = compiled([(make_flag(ENVIRONMENT, enabled=False, **values), [])])
-    (answer,) = json.loads(evaluate_in(translated(snapshot, OFREP), "ada", None).body)["flags"]
+    (answer,) = json.loads(evaluate_in(translate(snapshot, OFREP), "ada", None).body)["flags"]
     found: dict[str, Any] = answer
     return found
 
@@ -210,7 +200,7 @@ def test_an_answer_without_a_value_is_disabled_whatever_turned_the_flag_off(valu
     for value, expected in (('"blue"', None), ("true", False)):
         flag = make_flag(ENVIRONMENT, variants=(Variant("a", 1, value),), **values)
         snapshot = compiled([(flag, [])])
-        (answer,) = json.loads(evaluate_in(translated(snapshot, OFREP), None, None).body)["flags"]
+        (answer,) = json.loads(evaluate_in(translate(snapshot, OFREP), None, None).body)["flags"]
         assert answer.get("value") is expected
         assert (answer["reason"] == "DISABLED") == (expected is None)
 
@@ -218,7 +208,7 @@ def test_an_answer_without_a_value_is_disabled_whatever_turned_the_flag_off(valu
 @pytest.mark.parametrize("value", ['"blue"', "7", "1.0", "1e3", "false", '{"a":[1,"ü"]}'])
 def test_a_variants_value_keeps_its_form(value: str) -> None:
     snapshot = compiled([(make_flag(ENVIRONMENT, variants=(Variant("a", 1, value),)), [])])
-    assert f'"value":{value},"variant":"a"'.encode() in evaluate_in(translated(snapshot, OFREP), "ada", None).body
+    assert f'"value":{value},"variant":"a"'.encode() in evaluate_in(translate(snapshot, OFREP), "ada", None).body
 
 
 @pytest.mark.parametrize(
@@ -234,7 +224,7 @@ def test_a_variants_value_keeps_its_form(value: str) -> None:
 )
 def test_a_variant_is_text_of_a_type_in_the_frontend_api(value: str, payload: dict[str, str]) -> None:
     snapshot = compiled([(make_flag(ENVIRONMENT, variants=(Variant("a", 1, value),)), [])])
-    (toggle,) = json.loads(evaluate_in(translated(snapshot, FRONTEND), "ada", None).body)["toggles"]
+    (toggle,) = json.loads(evaluate_in(translate(snapshot, FRONTEND), "ada", None).body)["toggles"]
     assert toggle["variant"] == {"name": "a", "enabled": True, "feature_enabled": True, "payload": payload}
 
 
@@ -255,20 +245,20 @@ def test_a_variant_is_text_of_a_type_in_the_frontend_api(value: str, payload: di
 def test_the_reason_says_what_kind_of_decision_it_was(values: dict[str, Any], rules: list[str], reason: str) -> None:
     flag = make_flag(ENVIRONMENT, **values)
     snapshot = compiled([(flag, [make_rule(flag, rule_value=each) for each in rules])])
-    (answer,) = json.loads(evaluate_in(translated(snapshot, OFREP), "ada", None).body)["flags"]
+    (answer,) = json.loads(evaluate_in(translate(snapshot, OFREP), "ada", None).body)["flags"]
     assert answer["reason"] == reason
 
 
 def test_an_environment_without_flags_answers_none_in_each_dialect() -> None:
     snapshot = compiled([])
-    assert evaluate_in(translated(snapshot, OFREP), "ada", None).body == b'{"flags":[]}'
-    assert evaluate_in(translated(snapshot, FRONTEND), "ada", None).body == b'{"toggles":[]}'
+    assert evaluate_in(translate(snapshot, OFREP), "ada", None).body == b'{"flags":[]}'
+    assert evaluate_in(translate(snapshot, FRONTEND), "ada", None).body == b'{"toggles":[]}'
 
 
 def test_a_translation_shares_what_decides() -> None:
     flag = make_flag(ENVIRONMENT, rollout_percentage=50)
     snapshot = compiled([(flag, [make_rule(flag)])])
-    translation = translated(snapshot, OFREP)
+    translation = translate(snapshot, OFREP)
     assert translation.snapshot.layout is snapshot.layout
     assert translation.snapshot.by_user_id is snapshot.by_user_id
     alone = find_flag(snapshot, flag.key)

@@ -23,7 +23,6 @@ from flagstaff.flags.prerequisites import Prerequisite
 from tests.support.builders import AT, make_flag, make_rule, make_segment
 from tests.support.examples import times_the_examples
 from tests.support.naive import Context, deciding_rule, evaluate_naively, meets_all
-from tests.support.steps import finish
 from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users
 
 Targeted = tuple[Flag, Sequence[Rule]]
@@ -39,7 +38,7 @@ def explain_flags(
     """Return the trace of each flag, with those of its rules."""
     made = [make_segment(key=key, conditions=conditions) for key, conditions in (segments or {}).items()]
     by_key = {flag.key: TargetedFlag(flag, rules) for flag, rules in flags}
-    flag_set = FlagSet(ENVIRONMENT, by_key, finish(compile_segments(made)))
+    flag_set = FlagSet(ENVIRONMENT, by_key, compile_segments(made))
     traced: dict[str, tuple[FlagTrace, list[RuleTrace]]] = {}
     rules: list[RuleTrace] = []
     for trace in explain(flag_set, Subject(user_id, user_email, custom or {}), sorted(by_key)):

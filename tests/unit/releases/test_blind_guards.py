@@ -8,7 +8,7 @@ from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.releases.observations import Cell, MetricCounts, Observations, Stretch, Sums
 from flagstaff.releases.plans import Action, Guard
 from flagstaff.releases.releases import Applied, Arms
-from flagstaff.releases.results import MetricResult, finding_results
+from flagstaff.releases.results import MetricResult, find_results
 from flagstaff.releases.statistics.limits import Limits
 from tests.support.builders import AT, make_release
 
@@ -40,14 +40,8 @@ def result(
         metrics=[MetricCounts(cells, [Limits(0.0, 9.0, 1.0)], {1: 2000}, 500)],
     )
     metric = Metric(release.id, release.project_id, "latency", "Latency", None, kind, Better.DOWN, None, AT, AT)
-    work = finding_results(release, counted, {"latency": metric})
-    while True:
-        try:
-            next(work)
-        except StopIteration as ended:
-            (found,) = ended.value.metrics
-            assert isinstance(found, MetricResult)
-            return found
+    (found,) = find_results(release, counted, {"latency": metric}).metrics
+    return found
 
 
 @pytest.mark.parametrize("kind", [Kind.VALUE, Kind.COUNT])

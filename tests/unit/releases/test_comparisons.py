@@ -15,7 +15,7 @@ from flagstaff.releases.judging import Blindness, conclude, find_blindness
 from flagstaff.releases.observations import ArmName, Observations, Stretch
 from flagstaff.releases.plans import Action, Guard
 from flagstaff.releases.releases import Applied, Arms, Release
-from flagstaff.releases.results import MetricResult, finding_results
+from flagstaff.releases.results import MetricResult, find_results
 from flagstaff.releases.wording import say_guard
 from tests.support.builders import make_release
 
@@ -54,13 +54,8 @@ def counts_of(release: Release, *with_errors: Sequence[int], exposed: int = 400)
 
 def result_of(release: Release, counted: Observations) -> MetricResult:
     """The results of the errors."""
-    working = finding_results(release, counted, METRICS)
-    while True:
-        try:
-            next(working)
-        except StopIteration as done:
-            (result,) = done.value.metrics
-            return result
+    (result,) = find_results(release, counted, METRICS).metrics
+    return result
 
 
 @pytest.mark.parametrize("arms", [(ROLLOUT, VARIANTS), (VARIANTS, ROLLOUT)], ids=["rollout first", "variants first"])

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from flagstaff.metrics.metrics import Better, Kind, Metric
-from flagstaff.releases.bases import basis_of_release, finding_basis, gathering_numbers
+from flagstaff.releases.bases import basis_of_release, find_basis, gather_numbers
 from flagstaff.releases.buckets import Cuts
 from flagstaff.releases.observations import Done, Observations
 from flagstaff.releases.outlook import (
@@ -22,7 +22,7 @@ from flagstaff.releases.outlook import (
     Source,
     StepOutlook,
     Traffic,
-    finding_outlook,
+    find_outlook,
     planned_steps,
 )
 from flagstaff.releases.outlook_wording import say_guard_outlook, say_span
@@ -69,18 +69,12 @@ def look(
 ) -> Outlook:
     """Look ahead with one guard."""
     flag = make_flag(enabled=False)
-    work = finding_outlook(
+    return find_outlook(
         release,
         [(guard, metric or metric_of(), basis) for guard in release.guards[:1]],
         [*planned_steps(release, flag, cuts, NOW)],
         traffic,
     )
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            found: Outlook = end.value
-            return found
 
 
 def of_step(found: Outlook, place: int = 0) -> StepOutlook:
@@ -237,15 +231,17 @@ def test_the_latest_events_give_a_basis_of_the_users_of_the_flag() -> None:
     events = [("errors", f"u-{number}", 0, None, None) for number in range(30)] * 2
     events += [("errors", f"\x1fcompany\x1f{number}", 0, None, None) for number in range(7)]
     users = {f"u-{number}" for number in range(20)}
-    by_id = run(gathering_numbers(events, users))["errors"]
+    by_id = gather_numbers(events, users)["errors"]
     assert by_id.keys() == users
-    assert run(finding_basis(metric_of(), [*by_id.values()], 400)) == Basis(Source.EVENTS, 20, 0.05)
-    assert run(finding_basis(metric_of(), [*by_id.values()][:4], 400)) is Missing.EVENTS
-    assert run(finding_basis(metric_of(), [], 0)) is Missing.USERS
-    count = run(finding_basis(metric_of(Kind.COUNT), [*by_id.values()], 400))
+    assert find_basis(metric_of(), [*by_id.values()], 400) == Basis(Source.EVENTS, 20, 0.05)
+    assert find_basis(metric_of(), [*by_id.values()][:4], 400) is Missing.EVENTS
+    assert find_basis(metric_of(), [], 0) is Missing.USERS
+    count = find_basis(metric_of(Kind.COUNT), [*by_id.values()], 400)
+    assert isinstance(count, Basis)
     assert count.mean == pytest.approx(0.1)
     values = [Done(2, 2.0 * number) for number in range(100)]
-    value = run(finding_basis(metric_of(Kind.VALUE), values, 400))
+    value = find_basis(metric_of(Kind.VALUE), values, 400)
+    assert isinstance(value, Basis)
     assert value.mean == pytest.approx(49.5, rel=0.1)
     assert value.deviation == pytest.approx(29, rel=0.1)
 
@@ -254,15 +250,6 @@ def test_a_release_without_users_is_no_basis() -> None:
     counted = Observations()
     counted.prepare([], 1)
     assert basis_of_release(release_of(step_at(50), A_DAY), counted, 0, Kind.BINARY) is None
-
-
-def run(work):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 -- of any type
-    """The value of a generator."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value
 
 
 @pytest.mark.parametrize(

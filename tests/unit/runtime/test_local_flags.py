@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.concurrency.pacing import finish
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
-from flagstaff.evaluation.unleash.events import hydrating, telling
+from flagstaff.evaluation.unleash.events import hydrate, tell
 from flagstaff.evaluation.unleash.local_flags import LocalFlags, revision_in
 from flagstaff.evaluation.unleash.past import MAX_CHANGES, MAX_STEPS, Past
 from flagstaff.serving.local_flags import REMEMBERED, LocalFlagsCache
@@ -135,7 +134,7 @@ async def test_the_flags_that_changed_since_a_state_are_known(world: World) -> N
     for features in ({"one": b"1", "two": b"2"}, {"one": b"1", "two": b"3"}, {"two": b"3"}, {"two": b"3"}):
         world.features = features
         now = await world.cache.current(replace(environment, revision=world.revision))
-        tags.append(finish(now.composing()).tag)
+        tags.append(now.compose().tag)
         world.revision += 1
     assert [now.past.since({tag}) for tag in tags] == [["one", "two"], ["one"], [], None]
     assert now.past.since(set(tags)) == ["one", "two"], "the client may have any of them"
@@ -144,8 +143,8 @@ async def test_the_flags_that_changed_since_a_state_are_known(world: World) -> N
 def test_a_flag_that_is_as_before_counts_as_changed() -> None:
     """A client that polls may have received another state in between, from a stream."""
     first = flags(1, one=b"1")
-    third = finish(flags(3, one=b"1").following(finish(flags(2, one=b"2").following(first))))
-    assert third.past.since({finish(first.composing()).tag}) == ["one"]
+    third = flags(3, one=b"1").after(flags(2, one=b"2").after(first))
+    assert third.past.since({first.compose().tag}) == ["one"]
 
 
 def test_the_oldest_changes_are_forgotten() -> None:
@@ -172,20 +171,20 @@ def test_the_changes_since_any_known_state_lead_to_the_present_one(found: list[d
     for revision, features in enumerate(found):
         named = {key: b'{"name":"%b","value":%b}' % (key.encode(), value) for key, value in features.items()}
         loaded = local(revision, ENVIRONMENT.id, named)
-        before = loaded if before is None else finish(loaded.following(before))
+        before = loaded if before is None else loaded.after(before)
         known.append(before)
     present = known[-1]
     for place, asked in enumerate(known[:-1]):
-        changed = present.past.since({finish(asked.composing()).tag})
+        changed = present.past.since({asked.compose().tag})
         assert changed is not None
-        told = json.loads(finish(telling(present, changed, ENVIRONMENT.project_id)).whole())
+        told = json.loads(tell(present, changed, ENVIRONMENT.project_id).whole())
         for had in known[place:]:
             assert applied(had, told) == hydrated(present)
 
 
 def hydrated(had: LocalFlags) -> dict[str, Any]:
     """Return the features of a client that has received all of them, by key."""
-    (event,) = json.loads(finish(hydrating(had)).whole())["events"]
+    (event,) = json.loads(hydrate(had).whole())["events"]
     assert event["eventId"] == had.revision
     return {each["name"]: each for each in event["features"]}
 
@@ -206,13 +205,13 @@ def flags(revision: int = 1, environment_id: UUID = ENVIRONMENT.id, **features: 
 
 
 def test_the_tag_comes_from_the_content_and_names_the_revision() -> None:
-    payload = finish(flags(7, one=b"1", two=b"2").composing())
-    assert payload.tag == finish(flags(7, one=b"1", two=b"2").composing()).tag
+    payload = flags(7, one=b"1", two=b"2").compose()
+    assert payload.tag == flags(7, one=b"1", two=b"2").compose().tag
     assert (
         payload.document.whole() == b'{"version":2,"features":[1,2],"segments":[],"query":{"environment":"production"}}'
     )
-    assert finish(flags(7, one=b"12", two=b"").composing()).tag != payload.tag
-    assert finish(flags(7, uuid4(), one=b"1", two=b"2").composing()).tag != payload.tag
+    assert flags(7, one=b"12", two=b"").compose().tag != payload.tag
+    assert flags(7, uuid4(), one=b"1", two=b"2").compose().tag != payload.tag
     assert revision_in(payload.tag) == revision_in(f'"{payload.tag}"') == revision_in(f'W/"{payload.tag}"') == 7
     assert revision_in(f"a:{'9' * 19}") == 10**19 - 1
 
@@ -224,10 +223,10 @@ def test_another_tag_names_no_revision(tag: str) -> None:
 
 def test_a_prefix_chooses_flags() -> None:
     some = flags(pay_card=b"1", pay_cash=b"2", other=b"3")
-    assert b'"features":[1,2]' in finish(some.composing("pay-")).document.whole()
-    assert b'"features":[]' in finish(some.composing("x")).document.whole()
+    assert b'"features":[1,2]' in some.compose("pay-").document.whole()
+    assert b'"features":[]' in some.compose("x").document.whole()
     for number in range(100):
-        finish(some.composing(str(number)))
+        some.keep(str(number), some.compose(str(number)))
     assert len(some.payloads) <= 16
 
 

@@ -1,17 +1,16 @@
 """Decides flags that are compiled apart from the snapshots that are served. The kernel decides, as in an evaluation."""
 
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from flagstaff.evaluation.compiler import CompiledFlag
 from flagstaff.evaluation.explanations.flag_sets import FlagSet, compile_flags
 from flagstaff.evaluation.explanations.tracing import DecidedFlag, Subject
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.matches import RuleMatch
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Part
-from flagstaff.evaluation.subset import all_flags, deciding_part
-from flagstaff.evaluation.targeting import Decisions, following_needs
-from flagstaff.values.lists import emptying
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.subset import all_flags, decide_part
+from flagstaff.evaluation.targeting import Decisions
+from flagstaff.values.lists import empty
 
 # Deciding these takes about a millisecond, and so does freeing what they were compiled to.
 _FLAGS_AT_ONCE, _RULES_AT_ONCE = 100, 500
@@ -20,15 +19,11 @@ _FLAGS_AT_ONCE, _RULES_AT_ONCE = 100, 500
 class Decider:
     """Some flags of a set, compiled to a snapshot of these alone."""
 
-    def __init__(
-        self, flag_set: FlagSet, compiled: dict[str, CompiledFlag], snapshot: EnvironmentSnapshot, part: Part
-    ) -> None:
-        """`part` are all flags of the snapshot without their prerequisites, which are decided last."""
+    def __init__(self, flag_set: FlagSet, compiled: dict[str, CompiledFlag], snapshot: EnvironmentSnapshot) -> None:
         self._flags = flag_set.flags
         self._compiled = compiled
         self._snapshot = snapshot
-        self._needs = snapshot.targeting.needs if snapshot.targeting is not None else ()
-        self._part = part
+        self._part = all_flags(snapshot)
         self._positions = {flag.key: position for position, flag in enumerate(snapshot.layout.recorded)}
         self._constant = {flag.key: Decision(flag, flag.default) for flag in snapshot.layout.constant}
 
@@ -38,21 +33,16 @@ class Decider:
         targeting = self._snapshot.targeting
         return targeting.attributes if targeting is not None else ()
 
-    def decide(self, subject: Subject, keys: Collection[str]) -> Generator[None, None, Iterator[DecidedFlag]]:
-        """Decide the flags with these keys for a user; the conditions are checked in small steps."""
-        decisions = yield from deciding_part(
-            self._snapshot, self._part, subject.user_id, subject.user_email, subject.attributes
-        )
-        if self._part.targeting is not None:
-            decisions = yield from following_needs(self._part.targeting, self._needs, decisions)
+    def decide(self, subject: Subject, keys: Collection[str]) -> Iterator[DecidedFlag]:
+        """Decide the flags with these keys for a user."""
+        decisions = decide_part(self._snapshot, self._part, subject.user_id, subject.user_email, subject.attributes)
         rules = decisions.rules()
         return (self._decided(key, decisions, rules) for key in keys)
 
-    def free(self) -> Iterator[None]:
-        """Free what the flags were compiled to step by step. Nothing is decided afterwards."""
-        del self._snapshot, self._part, self._needs  # which keep most of it
-        yield
-        yield from emptying(self._positions, self._constant, self._compiled)
+    def free(self) -> None:
+        """Free what the flags were compiled to, one by one. Nothing is decided afterwards."""
+        del self._snapshot, self._part  # which keep most of it
+        empty(self._positions, self._constant, self._compiled)
 
     def _decided(self, key: str, decisions: Decisions, rules: Mapping[int, RuleMatch]) -> DecidedFlag:
         position = self._positions.get(key)
@@ -62,20 +52,11 @@ class Decider:
         return DecidedFlag(self._flags[key], self._compiled[key], decision, None if match is None else match.rank)
 
 
-def prepare(flag_set: FlagSet, keys: Iterable[str]) -> Generator[None, None, Decider]:
-    """Compile the flags of a set that have these keys, among which are all that they need, in small steps."""
+def prepare(flag_set: FlagSet, keys: Iterable[str]) -> Decider:
+    """Compile the flags of a set that have these keys, among which are all that they need."""
     flags = flag_set.flags
-    compiled = yield from compile_flags(flags[key] for key in keys if key in flags)
-    snapshot = yield from flag_set.assemble(compiled.values())
-    yield
-    part = all_flags(snapshot)
-    if part.targeting is not None and part.targeting.needs:
-        targeting = replace(part.targeting, needs=())
-        yield from targeting.prepare()
-        part = replace(part, targeting=targeting)
-    decider = Decider(flag_set, compiled, snapshot, part)
-    yield
-    return decider
+    compiled = compile_flags(flags[key] for key in keys if key in flags)
+    return Decider(flag_set, compiled, flag_set.assemble(compiled.values()))
 
 
 def portions(flag_set: FlagSet, keys: Iterable[str]) -> Iterator[Sequence[str]]:
@@ -93,15 +74,6 @@ def portions(flag_set: FlagSet, keys: Iterable[str]) -> Iterator[Sequence[str]]:
         yield portion
 
 
-def needs_of(flag_set: FlagSet) -> Generator[None, None, dict[str, list[str]]]:
-    """The flags of a set, each with those that it needs directly, by key; in small steps."""
-    needs = {}
-    for key, targeted in flag_set.flags.items():
-        needs[key] = [each.flag_key for each in targeted.flag.prerequisites]
-        yield
-    return needs
-
-
-def free(flag_set: FlagSet) -> Iterator[None]:
-    """Empty a set step by step."""
-    return emptying(flag_set.flags)
+def needs_of(flag_set: FlagSet) -> dict[str, list[str]]:
+    """The flags of a set, each with those that it needs directly, by key."""
+    return {key: [each.flag_key for each in one.flag.prerequisites] for key, one in flag_set.flags.items()}

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from flagstaff.evaluation.explanations.deciding import Decider, free, needs_of, portions, prepare
+from flagstaff.evaluation.explanations.deciding import needs_of, portions, prepare
 from flagstaff.evaluation.explanations.flag_sets import FlagSet
 from flagstaff.evaluation.explanations.tracing import DecidedFlag, Subject
 from flagstaff.flags.flags import Flag
 from flagstaff.flags.prerequisites import with_needed
-from flagstaff.values.lists import emptying
+from flagstaff.values.lists import empty
 
 Difference = tuple[object, ...]
 """In what the answers of one flag can differ."""
@@ -33,28 +33,21 @@ class FlagAnswers:
         self.of_users.append(place)
 
 
-def decide_for_each(
-    flag_set: FlagSet, subjects: Sequence[Subject], keys: Sequence[str]
-) -> Iterator[FlagAnswers | None]:
+def decide_for_each(flag_set: FlagSet, subjects: Sequence[Subject], keys: Sequence[str]) -> Iterator[FlagAnswers]:
     """The answers of the flags with these keys that are in the set, in this order, for these users.
 
-    None stands for a step on the way to the next flag. The flags are used up.
+    The flags are used up.
     """
     known = [key for key in keys if key in flag_set.flags]
-    needs = yield from needs_of(flag_set)
-    for some in portions(flag_set, known):
-        decider = yield from prepare(flag_set, (yield from with_needed(needs, some)))
-        yield from _decide(decider, subjects, [flag_set.flags[key].flag for key in some])
-        yield from decider.free()
-    yield from emptying(needs)
-    yield from free(flag_set)
-
-
-def _decide(decider: Decider, subjects: Sequence[Subject], flags: Sequence[Flag]) -> Iterator[FlagAnswers | None]:
-    found = {flag.key: FlagAnswers(flag) for flag in flags}
-    for subject in subjects:
-        decisions = yield from decider.decide(subject, found)
-        for answers, decided in zip(found.values(), decisions, strict=True):
-            answers.add(decided)
-        yield None
-    yield from found.values()
+    needs = needs_of(flag_set)
+    try:
+        for some in portions(flag_set, known):
+            decider = prepare(flag_set, with_needed(needs, some))
+            found = {key: FlagAnswers(flag_set.flags[key].flag) for key in some}
+            for subject in subjects:
+                for answers, decided in zip(found.values(), decider.decide(subject, found), strict=True):
+                    answers.add(decided)
+            yield from found.values()
+            decider.free()
+    finally:
+        empty(needs, flag_set.flags)

@@ -3,13 +3,13 @@
 Conditions are checked by the functions to which the kernel compiles them. Decisions are given, never made here.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from flagstaff.conditions.attributes import Form, Readings, read
 from flagstaff.conditions.conditions import Condition
-from flagstaff.conditions.predicates import Predicate, compiling_predicate
+from flagstaff.conditions.predicates import Predicate, compile_predicate
 from flagstaff.evaluation.bucketing import BUCKETS, bucket, variant_position
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, match_key, tried_in_order
 from flagstaff.evaluation.explanations.flag_sets import CompiledSegment
@@ -108,16 +108,16 @@ class Tracer:
             variants=_trace_variants(flag, hashed, decision, rule) if flag.variants else None,
         )
 
-    def trace_rules(self, decided: DecidedFlag) -> Iterator[RuleTrace | None]:
-        """A flag's rules in the order in which they are tried; None after each step on the way to the next rule."""
+    def trace_rules(self, decided: DecidedFlag) -> Iterator[RuleTrace]:
+        """A flag's rules in the order in which they are tried."""
         flag = decided.targeted.flag
         bucket = _bucket(flag, self._hash(flag))
         predicates = {rule.rank: rule.predicate for rule in decided.compiled.rules}
         rank = 0
         for rule in tried_in_order(decided.targeted.rules):
             predicate = predicates.get(rank) if rule.enabled else None
-            conditions = yield from self._trace_conditions(rule.conditions, predicate)
-            segment = (yield from self._trace_segment(rule)) if rule.rule_type is RuleType.SEGMENT else None
+            conditions = self._trace_conditions(rule.conditions, predicate)
+            segment = self._trace_segment(rule) if rule.rule_type is RuleType.SEGMENT else None
             matches = segment.holds if segment else self._matches(rule)
             status = RuleStatus.DISABLED
             if rule.enabled:
@@ -134,12 +134,11 @@ class Tracer:
 
     def _trace_conditions(
         self, conditions: tuple[Condition, ...], predicate: Predicate | None
-    ) -> Generator[None, None, tuple[ConditionTrace, ...]]:
+    ) -> tuple[ConditionTrace, ...]:
         if not conditions:
             return ()
         if predicate is None:  # of a rule that is not live, so it was not compiled
-            predicate = yield from compiling_predicate(conditions)
-            yield
+            predicate = compile_predicate(conditions)
         traced = []
         for condition, compiled in zip(conditions, predicate.compiled, strict=True):
             actual = self._user.values.get(compiled.attribute)
@@ -148,14 +147,13 @@ class Tracer:
             if readings is None:
                 readings = self._readings[place] = read(compiled.form, actual)
             traced.append(ConditionTrace(condition, actual, compiled.decide(readings)))
-            yield
         return tuple(traced)
 
-    def _trace_segment(self, rule: Rule) -> Generator[None, None, SegmentTrace]:
+    def _trace_segment(self, rule: Rule) -> SegmentTrace:
         key = rule.rule_value or ""
         if key not in self._traced_segments:
             found = self._segments[key]
-            conditions = yield from self._trace_conditions(found.segment.conditions, found.predicate)
+            conditions = self._trace_conditions(found.segment.conditions, found.predicate)
             self._traced_segments[key] = SegmentTrace(found.segment, conditions)
         return self._traced_segments[key]
 

@@ -4,14 +4,14 @@ A flag is compared with its own last answer, because an evaluation may have deci
 created or deleted between two evaluations has not changed.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.history.records import RecordedEvaluation
-from flagstaff.values.lists import emptying
+from flagstaff.values.lists import empty
 
 
 class Answer(NamedTuple):
@@ -64,20 +64,20 @@ class AnswerChanges:
         runs = {id(run): run for _, run in self._known.values()}
         return sorted((run.oldest for run in runs.values()), key=lambda each: each.id, reverse=True)
 
-    def resume(self, ends: Iterable[RecordedEvaluation]) -> Generator[None, None, None]:
-        """Begin with evaluations whose changes are known, newest first, in small steps."""
+    def resume(self, ends: Iterable[RecordedEvaluation]) -> None:
+        """Begin with evaluations whose changes are known, newest first."""
         for evaluation in ends:
-            yield from self.add(evaluation)
+            self.add(evaluation)
         self.found.clear()
         self.compared = 0
 
-    def free(self) -> Generator[None, None, None]:
-        """Free the last answer of each flag, in small steps, when nothing more is compared."""
+    def free(self) -> None:
+        """Free the last answer of each flag, when nothing more is compared."""
         self._last = None
-        return emptying(self._known)
+        return empty(self._known)
 
-    def add(self, evaluation: RecordedEvaluation) -> Generator[None, None, None]:
-        """Compare an evaluation with those that are newer, in small steps."""
+    def add(self, evaluation: RecordedEvaluation) -> None:
+        """Compare an evaluation with those that are newer."""
         last = self._last
         if last and last.oldest.layout is evaluation.layout and last.oldest.recorded == evaluation.recorded:
             last.oldest = evaluation
@@ -89,4 +89,3 @@ class AnswerChanges:
                 self.found.append(AnswerChange(evaluation, since.oldest, decision, after))
             self._known[decision.flag.id] = decision, run
             self.compared += 1
-            yield

@@ -1,7 +1,6 @@
 """Counts how many flags were on and off in recorded evaluations, most of which share a layout."""
 
-from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation
@@ -13,7 +12,7 @@ class _LayoutTables:
 
     layout: Layout  # kept alive, because layouts are told apart by identity
     always_on: int
-    tables: list[bytes] = field(default_factory=list)
+    tables: list[bytes]
 
 
 class OnCounts:
@@ -22,15 +21,13 @@ class OnCounts:
     def __init__(self) -> None:
         self._layouts: dict[int, _LayoutTables] = {}
 
-    def count(self, evaluation: RecordedEvaluation) -> Generator[None, None, tuple[int, int]]:
-        """Count the flags that were on and those that were off, in small steps."""
+    def count(self, evaluation: RecordedEvaluation) -> tuple[int, int]:
+        """Count the flags that were on and those that were off."""
         layout = evaluation.layout
         known = self._layouts.get(id(layout))
         if known is None:
-            known = _LayoutTables(layout, sum(flag.default.enabled for flag in layout.constant))
-            for flag in layout.recorded:
-                known.tables.append(flag.on_by_byte)
-                yield
+            always_on = sum(flag.default.enabled for flag in layout.constant)
+            known = _LayoutTables(layout, always_on, [flag.on_by_byte for flag in layout.recorded])
             self._layouts[id(layout)] = known
         on = known.always_on + sum(table[byte] for table, byte in zip(known.tables, evaluation.recorded, strict=False))
         return on, len(layout.recorded) + len(layout.constant) - on

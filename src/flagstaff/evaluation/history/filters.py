@@ -1,14 +1,12 @@
 """Filters for the evaluations of the history."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.evaluation.history.layout import RULE_BASE, Layout, LayoutFlag
-
-_FLAGS_AT_ONCE = 16
 
 
 class Check(NamedTuple):
@@ -43,14 +41,12 @@ class FlagFilter:
     rule_id: UUID | None = None
     variant: str | None = None
 
-    def search(self, layout: Layout) -> Generator[None, None, Checks | None]:
+    def search(self, layout: Layout) -> Checks | None:
         """Return the tests that the bytes of an evaluation with this layout must pass; None if no evaluation can match.
 
-        Works in small steps, because a layout may have thousands of flags and rules.
+        Works, because a layout may have thousands of flags and rules.
         """
         for position, flag in enumerate(layout.recorded):
-            if position % _FLAGS_AT_ONCE == 0:
-                yield
             if self._is(flag):
                 of_all = self._checks(layout, position, flag)
                 of_one = self._checks(layout.alone(position), 0, flag)

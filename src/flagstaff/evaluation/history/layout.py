@@ -18,7 +18,7 @@ to `ON`, version 2 also `NO_RULE`, version 3 the rules that decide a flag, versi
 version 5 the attributes that rules look at.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
@@ -27,7 +27,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.values.lists import emptying
+from flagstaff.values.lists import empty
 
 NO_BUCKET = 100
 RULE_BASE = 101
@@ -194,16 +194,10 @@ class Layout:
 
     @cached_property
     def digest(self) -> bytes:
-        """Sixteen bytes that identify the layout by its content: equal layouts of one environment are stored once."""
-        for _ in self.digesting():
-            pass
-        made: bytes = vars(self)["digest"]
-        return made
+        """Sixteen bytes that identify the layout by its content: equal layouts of one environment are stored once.
 
-    def digesting(self) -> Generator[None, None, None]:
-        """Make the digest in small steps: of thousands of flags with conditions, it takes tens of milliseconds."""
-        if "digest" in vars(self):
-            return
+        Of thousands of flags with conditions, it takes tens of milliseconds to make.
+        """
         state = sha256()
         for mark, flags in ((b"r", self.recorded), (b"c", self.constant)):
             for flag in flags:
@@ -211,10 +205,9 @@ class Layout:
                 state.update(b"\n")
                 if flag.says_more:
                     state.update(repr((flag.deciders, flag.has_bucket, flag.variants)).encode())
-                yield
         if self.attributes:
             state.update(repr(self.attributes).encode())
-        vars(self)["digest"] = state.digest()[:16]
+        return state.digest()[:16]
 
     def find_flag(self, key: str) -> FoundFlag | None:
         """The flag with this key."""
@@ -264,14 +257,13 @@ class Layout:
         return decide(flag, recorded[position], recorded[end - flag.columns : end])
 
 
-def freeing(layouts: dict[int, Layout]) -> Generator[None, None, None]:
-    """Empty a dict of layouts that nobody needs any more, and free their flags in small steps."""
+def free_layouts(layouts: dict[int, Layout]) -> None:
+    """Empty a dict of layouts that nobody needs any more, and free their flags one by one."""
     while layouts:
         _, layout = layouts.popitem()
         flags = [*layout.recorded, *layout.constant]
         del layout
-        yield
-        yield from emptying(flags)
+        empty(flags)
 
 
 def decide(flag: LayoutFlag, byte: int, columns: bytes) -> Decision:

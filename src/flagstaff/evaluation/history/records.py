@@ -1,15 +1,15 @@
 """Evaluations in the history: written to the store in batches, and read one by one."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from flagstaff.evaluation.history.layout import Decision, FoundFlag, Layout, freeing
+from flagstaff.evaluation.history.layout import Decision, FoundFlag, Layout, free_layouts
 from flagstaff.evaluation.targets import CURRENT_TIME, RESERVED
 from flagstaff.projects.record_origins import Origin, Origins, joined_origins
-from flagstaff.values.lists import emptying
+from flagstaff.values.lists import empty
 
 BATCH_IDS = 1 << 61
 
@@ -127,8 +127,8 @@ class RecordedEvaluation:
         return {**(self.attributes or {}), CURRENT_TIME: self.evaluated_at}
 
 
-def freeing_layouts(evaluations: list[RecordedEvaluation]) -> Generator[None, None, None]:
-    """Empty a list of evaluations that nobody needs any more, and free their layouts flag by flag, in small steps."""
+def free_evaluations(evaluations: list[RecordedEvaluation]) -> None:
+    """Empty a list of evaluations that nobody needs any more, and free their layouts flag by flag."""
     layouts = {id(each.layout): each.layout for each in evaluations}
-    yield from emptying(evaluations)
-    yield from freeing(layouts)
+    empty(evaluations)
+    free_layouts(layouts)

@@ -4,7 +4,7 @@ Unleash's features repeat the conditions of a segment in each rule that names it
 megabytes for a client, but in memory each long list of values is there once.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -48,12 +48,11 @@ class Document:
     length: int
 
     @classmethod
-    def of(cls, head: bytes, features: Sequence[Feature], tail: bytes) -> Generator[None, None, "Document"]:
-        """A document, in small steps."""
+    def of(cls, head: bytes, features: Sequence[Feature], tail: bytes) -> "Document":
+        """A document."""
         length = len(head) + len(tail) + max(0, len(features) - 1)
         for feature in features:
             length += sum(map(len, feature))
-            yield
         return cls(head, features, tail, length)
 
     def between(self, before: bytes, after: bytes) -> "Document":

@@ -3,7 +3,7 @@
 What SDKs cannot decide is left out, so that the flag is off for those users. Nothing turns a flag on for more of them.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -47,29 +47,26 @@ class _Problem(NamedTuple):
     message: str
 
 
-def translating(
+def translate(
     environment_key: str, flags: Mapping[str, TargetedFlag], segments: Mapping[str, Sequence[Condition]]
-) -> Generator[None, None, dict[str, Translation]]:
-    """All flags of an environment by key, in small steps; `segments` are the conditions of the project's, by key."""
+) -> dict[str, Translation]:
+    """All flags of an environment by key; `segments` are the conditions of the project's, by key."""
     setting = Setting(environment_key, segments)
     translated = {}
     for key, targeted in flags.items():
-        translated[key] = yield from _translating_flag(targeted, setting)
+        translated[key] = _translate_flag(targeted, setting)
     needs = {}
     for key, targeted in flags.items():
         if targeted.flag.enabled and targeted.flag.prerequisites:
             needs[key] = [each.flag_key for each in targeted.flag.prerequisites]
-        yield
-    for key in (yield from in_order(needs)):
+    for key in in_order(needs):
         translated[key] = _with_dependencies(flags[key].flag, flags, translated)
-        yield
     for key, each in translated.items():
         translated[key] = _described(each)
-        yield
     return translated
 
 
-def _translating_flag(targeted: TargetedFlag, setting: Setting) -> Generator[None, None, Translation]:
+def _translate_flag(targeted: TargetedFlag, setting: Setting) -> Translation:
     """A flag regardless of its prerequisites."""
     flag, strategies, differences = targeted.flag, list[Strategy](), list[Difference]()
     lost: set[str | None] = set()  # the variants of users whom an earlier step cannot include
@@ -91,7 +88,6 @@ def _translating_flag(targeted: TargetedFlag, setting: Setting) -> Generator[Non
             if step.included.narrower:
                 lost.add(variant)
                 differences.append(_left_out(rule, f"includes fewer users: {step.included.narrower}"))
-        yield
     merged = merge(strategies)
     differences += _unusual(targeted, merged)
     return Translation(_feature(flag, merged), tuple(differences))

@@ -1,6 +1,6 @@
 """The features of an environment, as applications get them that evaluate flags themselves."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from uuid import UUID
@@ -35,46 +35,38 @@ class LocalFlags:
     past: Past = field(default_factory=Past)
     """The changes between the states that were loaded before; empty for the first."""
 
-    def measuring(self) -> Generator[None, None, int]:
-        """The bytes of all features, each shared part once, in small steps."""
+    def measure(self) -> int:
+        """The bytes of all features, each shared part once."""
         sizes: dict[int, int] = {}
         for feature in self.features.values():
             sizes.update((id(part), len(part)) for part in feature)
-            yield
         return sum(sizes.values())
 
-    def following(self, before: "LocalFlags") -> Generator[None, None, "LocalFlags"]:
-        """These flags with the past of the state before them, in small steps."""
-        changed = yield from self.comparing(before)
-        payload = yield from before.composing()
-        return replace(self, past=before.past.followed_by(payload.tag, changed))
+    def after(self, before: "LocalFlags") -> "LocalFlags":
+        """These flags with the past of the state before them."""
+        payload = before.payloads.get("") or before.compose()
+        return replace(self, past=before.past.followed_by(payload.tag, self.compare(before)))
 
-    def comparing(self, before: "LocalFlags") -> Generator[None, None, list[str]]:
+    def compare(self, before: "LocalFlags") -> list[str]:
         """The keys of the flags that are not as they were before, or did not exist, or do not exist now."""
-        changed = []
-        for key in before.features.keys() | self.features.keys():
-            if before.features.get(key) != self.features.get(key):
-                changed.append(key)
-            yield
-        return changed
+        keys = before.features.keys() | self.features.keys()
+        return [key for key in keys if before.features.get(key) != self.features.get(key)]
 
-    def composing(self, prefix: str = "") -> Generator[None, None, Payload]:
-        """The payload of the flags whose keys begin with a prefix, in small steps."""
-        known = self.payloads.get(prefix)
-        if known is not None:
-            return known
+    def compose(self, prefix: str = "") -> Payload:
+        """The payload of the flags whose keys begin with a prefix."""
         chosen = [feature for key, feature in self.features.items() if key.startswith(prefix)]
         digests = Digests(self.environment_id.bytes)
         for feature in chosen:
             digests.add(feature)
-            yield
         tail = b'],"segments":[],"query":{"environment":"%b"}}' % self.environment_key.encode()
-        document = yield from Document.of(b'{"version":2,"features":[', chosen, tail)
-        payload = Payload(f"{digests.hexdigest()[:32]}:{self.revision}", document)
+        document = Document.of(b'{"version":2,"features":[', chosen, tail)
+        return Payload(f"{digests.hexdigest()[:32]}:{self.revision}", document)
+
+    def keep(self, prefix: str, payload: Payload) -> None:
+        """Keep a payload that was composed, in place of the oldest one if there are many."""
         if len(self.payloads) >= _MAX_PREFIXES:
             del self.payloads[next(iter(self.payloads))]
         self.payloads[prefix] = payload
-        return payload
 
 
 def revision_in(tag: str) -> int | None:

@@ -1,6 +1,6 @@
 """Evaluations and events as rows of their tables, in ClickHouse's format JSONEachRow."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -32,8 +32,8 @@ class Rows:
     def __init__(self) -> None:
         self._forms = DecisionForms(_form)
 
-    def encode(self, place: ExportedPlace, segments: Iterable[FollowedSegment]) -> Generator[None, None, list[bytes]]:
-        """A line for each evaluation of an environment. Yields after each."""
+    def encode(self, place: ExportedPlace, segments: Iterable[FollowedSegment]) -> list[bytes]:
+        """A line for each evaluation of an environment."""
         rows = []
         for segment in segments:
             for each in segment.evaluations():
@@ -46,18 +46,16 @@ class Rows:
                     b",".join(filter(None, rules)),
                 )
                 rows.append(_call(place, each)[:-1] + maps)
-                yield
         return rows
 
 
-def encode_events(place: ExportedPlace, segments: Iterable[FollowedEvents]) -> Generator[None, None, list[bytes]]:
-    """A line for each event of an environment. Yields after each."""
+def encode_events(place: ExportedPlace, segments: Iterable[FollowedEvents]) -> list[bytes]:
+    """A line for each event of an environment."""
     rows = []
     for segment in segments:
         for each in segment.events:
             named = zip(EVENTS, event_values(place, each), strict=True)
             rows.append(_encode({column.name: _convert(column, value) for column, value in named}) + b"\n")
-            yield
     return rows
 
 

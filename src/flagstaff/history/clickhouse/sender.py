@@ -1,9 +1,9 @@
 """Sends evaluations or events to a table, which is checked first, and again after each failure."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.history.clickhouse.rows import Rows
 from flagstaff.history.exported_rows import ExportedPlace
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:  # loaded only if the settings ask for copies
 
 Part = tuple[ExportedPlace, Sequence[Any]]
 """Segments of one environment."""
-Encode = Callable[[ExportedPlace, Sequence[Any]], Generator[None, None, list[bytes]]]
-"""Makes rows of segments; yields after each."""
+Encode = Callable[[ExportedPlace, Sequence[Any]], list[bytes]]
+"""Makes rows of segments."""
 
 
 class Sender:
@@ -22,7 +22,7 @@ class Sender:
     def __init__(self, clickhouse: "ClickHouse", encode: Encode | None = None) -> None:
         """`encode` makes the rows; without it, they are those of evaluations."""
         self._clickhouse = clickhouse
-        self._encode = encode or Rows().encode
+        self._encode: Encode = encode or Rows().encode
         self._is_checked = False
 
     async def send(self, token: str, parts: Iterable[Part]) -> None:
@@ -31,8 +31,8 @@ class Sender:
             await self._clickhouse.check()
         self._is_checked = False
         rows: list[bytes] = []
-        for part in parts:
-            rows += await in_pieces(self._encode(*part))
+        for place, segments in parts:
+            rows += await in_worker(self._encode, place, segments)
         await self._clickhouse.insert(token, rows)
         self._is_checked = True
 

@@ -10,8 +10,9 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database import dialect, tables
+from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordBatch, RecordGroup, joined
 from flagstaff.history.erased_users import Digests
 from flagstaff.history.store.columns import VERSIONS
@@ -136,12 +137,17 @@ async def write_batches(connection: AsyncConnection, *batches: RecordBatch, dige
 async def _join_groups(groups: Sequence[RecordGroup]) -> list[RecordGroup]:
     """The groups with their digests; those of an environment that have the same columns are one."""
     alike: dict[tuple[object, ...], list[RecordGroup]] = {}
+    await in_worker(_make_digests, [group.layout for group in groups])
     for group in groups:
-        await in_pieces(group.layout.digesting())
         columns = group.attributes is None, group.flags is None
         kind = group.environment_id, group.layout.digest, group.has_all, *columns
         alike.setdefault(kind, []).append(group)
     return [some[0] if len(some) == 1 else joined(some) for some in alike.values()]
+
+
+def _make_digests(layouts: Sequence[Layout]) -> None:
+    for layout in layouts:
+        layout.digest  # noqa: B018 -- which it remembers
 
 
 def _join(earlier_id: int, earlier: Segment, later: Segment) -> dict[str, object] | None:

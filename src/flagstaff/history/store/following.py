@@ -17,7 +17,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database import tables
 from flagstaff.database.tables import microseconds
 from flagstaff.evaluation.history.filters import EvaluationFilter
@@ -172,7 +172,7 @@ async def _select(
     found, damaged = [], 0
     with _translated():
         layouts = await get_layouts(connection, {each.layout_id for each in rows})
-        checks = await in_pieces(find_checks(layouts, wanted.flag))
+        checks = await in_worker(find_checks, layouts, wanted.flag)
         for each in rows:
             read, position = position.unfinished.get(each.id, 0), position.after(each)
             layout, of_layout = layouts[each.layout_id], checks[each.layout_id]

@@ -1,7 +1,7 @@
 """Layouts in the database: encoding and decoding."""
 
 import asyncio
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 from zlib import compress, decompress
 
@@ -9,7 +9,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database import tables
 from flagstaff.evaluation.history.layout import Decider, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
@@ -69,22 +69,18 @@ async def decode_layout(version: int, content: bytes) -> Layout:
     if version not in _VERSIONS:
         raise UnknownVersionError(f"layouts of version {version} are unknown")
     is_large = len(content) > _LARGE_BYTES
-    return await in_pieces(_read(await asyncio.to_thread(decompress, content) if is_large else decompress(content)))
+    return await in_worker(_read, await asyncio.to_thread(decompress, content) if is_large else decompress(content))
 
 
-def _read(content: bytes) -> Generator[None, None, Layout]:
+def _read(content: bytes) -> Layout:
     stored = msgspec.msgpack.decode(content, type=_StoredLayout)
-    recorded = yield from _decode_flags(stored.recorded)
-    constant = yield from _decode_flags(stored.constant)
+    recorded = _decode_flags(stored.recorded)
+    constant = _decode_flags(stored.constant)
     return Layout(recorded, constant, stored.attributes)
 
 
-def _decode_flags(stored: Iterable[msgspec.Raw]) -> Generator[None, None, tuple[LayoutFlag, ...]]:
-    flags = []
-    for each in stored:
-        flags.append(_flag_decoder.decode(each))
-        yield
-    return tuple(flags)
+def _decode_flags(stored: Iterable[msgspec.Raw]) -> tuple[LayoutFlag, ...]:
+    return tuple(map(_flag_decoder.decode, stored))
 
 
 async def get_layouts(connection: AsyncConnection, layout_ids: Collection[int]) -> dict[int, Layout]:

@@ -1,6 +1,6 @@
 """Selects evaluations of a segment by a filter."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from flagstaff.evaluation.history.filters import Checks, EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Layout
@@ -9,13 +9,11 @@ from flagstaff.history.store.columns import StoredColumns
 _EVERY = Checks()
 
 
-def find_checks(
-    layouts: Mapping[int, Layout], wanted: FlagFilter | None
-) -> Generator[None, None, dict[int, Checks | None]]:
-    """The checks for the filter's flag by layout, in small steps; None where no evaluation can match."""
+def find_checks(layouts: Mapping[int, Layout], wanted: FlagFilter | None) -> dict[int, Checks | None]:
+    """The checks for the filter's flag by layout; None where no evaluation can match."""
     checks: dict[int, Checks | None] = {}
     for layout_id, layout in layouts.items():
-        checks[layout_id] = (yield from wanted.search(layout)) if wanted else _EVERY
+        checks[layout_id] = wanted.search(layout) if wanted else _EVERY
     return checks
 
 

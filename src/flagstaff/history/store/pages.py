@@ -12,11 +12,12 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.pacing import Turns, in_pieces
+from flagstaff.concurrency.pacing import Turns
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database import dialect, tables
 from flagstaff.database.tables import microseconds, moment
 from flagstaff.evaluation.history.filters import Checks, EvaluationFilter
-from flagstaff.evaluation.history.layout import Layout, freeing
+from flagstaff.evaluation.history.layout import Layout, free_layouts
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.history.store.columns import StoredColumns, unpack
 from flagstaff.history.store.ids import END, Place, evaluation_id, find_place, place_of
@@ -116,7 +117,7 @@ async def list_evaluations(
     found.clear()
     settled.clear()
     layouts = {each: layout for each, layout in layouts.items() if id(layout) not in needed}
-    await in_pieces(freeing(layouts))
+    await in_worker(free_layouts, layouts)
     return EvaluationPage(items, None if rest is None else evaluation_id(rest))
 
 
@@ -129,7 +130,7 @@ async def _find_newest(
     most: int,
 ) -> list[_Found]:
     """The newest matching evaluations in some segments, at most so many, newest first. Pauses for other work."""
-    checks = await in_pieces(find_checks(layouts, wanted.flag))
+    checks = await in_worker(find_checks, layouts, wanted.flag)
     segments = [segment for segment in segments if checks[segment.layout_id] is not None]
     found: list[_Found] = []
     turns = Turns()

@@ -1,14 +1,14 @@
 """Reports of applications that evaluate flags themselves, each of which is added once, and within a bound."""
 
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database import dialect, tables
 from flagstaff.history.applications import Report
 from flagstaff.history.store.reported_counts import (
@@ -67,7 +67,7 @@ async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at
         lacking[report.environment_id] += report.dropped
         if report.measured:
             measured[report.environment_id] += report.measured
-        await in_pieces(_adding(report, added))
+        await in_worker(_add, report, added)
     dropped: Counter[UUID] = Counter()
     for environment_id in {key.environment_id for key in added}:
         dropped[environment_id] = await _drop_beyond(connection, environment_id, added, hour_of(at), bound)
@@ -106,7 +106,7 @@ async def forget_windows(connection: AsyncConnection, before: datetime) -> None:
     await connection.execute(tables.reported_windows.delete().where(_windows.reported_at < before))
 
 
-def _adding(report: Report, added: Counter[CountKey]) -> Generator[None]:
+def _add(report: Report, added: Counter[CountKey]) -> None:
     client = report.client
     for flag_key, counts in report.counts.items():
         results: Iterable[tuple[str, int]] = (
@@ -117,4 +117,3 @@ def _adding(report: Report, added: Counter[CountKey]) -> Generator[None]:
         for result, count in results:
             if count:
                 added[CountKey(report.environment_id, flag_key, client.application, client.sdk, result)] += count
-        yield

@@ -5,7 +5,7 @@ after the other are told apart by their ids.
 """
 
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
@@ -13,14 +13,15 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.pacing import Turns, in_pieces
+from flagstaff.concurrency.pacing import Turns
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database import tables
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.history.store.flag_counts import DAY, HOUR, FlagCounts
 from flagstaff.history.store.layouts import get_layouts
 from flagstaff.history.store.recorded_flags import PresentFlag, RecordedFlag, recorded_flag
 from flagstaff.history.store.summaries import Kind, kinds_of
-from flagstaff.values.lists import emptying, parts_of
+from flagstaff.values.lists import empty, parts_of
 
 ROWS_AT_ONCE = 100
 MAX_HOURS = 50_000
@@ -82,9 +83,9 @@ class FlagSums:
             intervals = self._by_flag.pop(flag)
             yield flag, ((start, _named(intervals[start], kinds)) for start in sorted(intervals))
 
-    def free(self) -> Generator[None, None, None]:
+    def free(self) -> None:
         """Remove all counts flag by flag."""
-        return emptying(self._by_flag)
+        return empty(self._by_flag)
 
 
 def _named(counts: dict[int, int], kinds: list[Kind]) -> list[tuple[Kind, int]]:
@@ -169,7 +170,7 @@ async def sum_by_interval(
     try:
         await _add(connection, asked, sums, turns)
     except TooManyCellsError:
-        await in_pieces(sums.free())
+        await in_worker(sums.free)
         raise
     return sums
 

@@ -3,14 +3,14 @@
 A 401 or 403 makes some clients give up for good, and so does a refused report. Both are only sent when they are right.
 """
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from flagstaff.concurrency.pacing import in_pieces, pause
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.history.applications import Client, Report
 from flagstaff.history.callers import SdkProtocol
@@ -27,6 +27,7 @@ from flagstaff.serving.local_flags import LocalFlagsCache
 from flagstaff.serving.reports_collector import Applications
 from flagstaff.serving.unleash import reports
 from flagstaff.serving.unleash.errors import credential_in
+from flagstaff.serving.unleash.payloads import payload_of
 from flagstaff.serving.unleash.streaming import DELTA, STREAMING
 from flagstaff.values.errors import Code, Error, invalid_field
 
@@ -99,9 +100,7 @@ class ClientRoute:
         prefix = _prefix_in(scope["query_string"])
         _, environment = await self._open(scope)
         local = await self._local_flags.current(environment)
-        payload = local.payloads.get(prefix)
-        if payload is None:
-            payload = await in_pieces(local.composing(prefix))
+        payload = await payload_of(local, prefix)
         client = reports.client_in(scope["headers"])
         is_moved = self._moves_to_stream and await self._can_be_moved(environment, client)
         self._applications.record_poll(environment.environment_id, client, local.revision)
@@ -126,20 +125,20 @@ class ClientRoute:
         access, environment = await self._open_for_report(scope)
         client = reports.client_in(scope["headers"])
         async with self._large_bodies.reading(scope, receive, environment.project_id) as body:
-            await self._record_reports(access, reports.reading_metrics(body, environment, client))
+            self._record_reports(access, await in_worker(reports.read_metrics, body, environment, client))
         await _accept(send)
 
     async def _batch(self, scope: Scope, receive: Receive, send: Send) -> None:
         access, environment = await self._open_for_report(scope)
         client = reports.client_in(scope["headers"])
         async with self._large_bodies.reading(scope, receive, environment.project_id) as body:
-            await self._record_reports(access, reports.reading_batch(body, environment, client))
+            self._record_reports(access, await in_worker(reports.read_batch, body, environment, client))
         await _accept(send)
 
     async def _edge_state(self, scope: Scope, receive: Receive, send: Send) -> None:
         _, environment = await self._open(scope)
         async with self._large_bodies.reading(scope, receive, environment.project_id) as body:
-            await in_pieces(reports.checking_edge_state(body))
+            await in_worker(reports.check_edge_state, body)
         await _accept(send)
 
     async def _validate(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -181,9 +180,7 @@ class ClientRoute:
         self._key_access.admit_report(access)  # before the body is read, which takes milliseconds
         return access, environment
 
-    async def _record_reports(self, access: Access, reading: Generator[None, None, list[Report]]) -> None:
-        await pause()  # large reports may have arrived at once
-        found = await in_pieces(reading)
+    def _record_reports(self, access: Access, found: list[Report]) -> None:
         size = sum(each.size for each in found)
         given = size + sum(each.dropped for each in found)
         self._key_access.admit_report(access, given // _COUNTS_PER_REPORT)  # also if there is no room: it was read

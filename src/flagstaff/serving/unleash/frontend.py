@@ -9,7 +9,7 @@ import secrets
 
 from starlette.types import Receive, Scope, Send
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.evaluation.frontend_dialect import FRONTEND
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.history.callers import SdkProtocol
@@ -24,14 +24,14 @@ from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.serving.translations import Translations
 from flagstaff.serving.unleash import contexts
 from flagstaff.serving.unleash.errors import credential_in
-from flagstaff.serving.unleash.frontend_reports import checking_metrics, checking_registration
+from flagstaff.serving.unleash.frontend_reports import check_metrics, check_registration
 from flagstaff.values.errors import Code, Error
 
 PATH = "/unleash/api/frontend"
 _IDENTIFIERS = ("email", "user_email")
 _RANDOM_BYTES = 8
 _METRICS, _REGISTER = f"{PATH}/client/metrics", f"{PATH}/client/register"
-_REPORTS = {_METRICS: checking_metrics, _REGISTER: checking_registration}
+_REPORTS = {_METRICS: check_metrics, _REGISTER: check_registration}
 ENDPOINT = Endpoint(PATH, ATTRIBUTES_BODY, evaluations=(PATH,), others=(_REGISTER,))
 REPORTS_ENDPOINT = Endpoint(_METRICS, REPORT_BODY, others=(_METRICS,))
 
@@ -61,7 +61,7 @@ class FrontendRoute:
             _, of_report = await self._open(scope, name, reports=True)
             project_id = of_report.project_id
             async with self._large_bodies.reading(scope, receive, project_id) as report:
-                await in_pieces(check(report))
+                await in_worker(check, report)
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
             await send({"type": "http.response.body", "body": b""})
             return

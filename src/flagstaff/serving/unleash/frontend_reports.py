@@ -3,12 +3,12 @@
 Their answers were evaluated here, so the history has them already; the reports are only checked.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 import msgspec
 
-from flagstaff.http.nesting import counting
+from flagstaff.http.nesting import require_decodable
 from flagstaff.http.slices import slices
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.values.errors import invalid_field
@@ -44,21 +44,20 @@ _decode_toggles = msgspec.json.Decoder(dict[str, _Counts]).decode
 _decode_registration = msgspec.json.Decoder(_Registration).decode
 
 
-def checking_metrics(body: bytes) -> Generator[None]:
-    """Check a report of counts in steps; raises Error INVALID."""
-    yield from counting(body)
+def check_metrics(body: bytes) -> None:
+    """Check a report of counts; raises Error INVALID."""
+    require_decodable(body)
     bucket = _read(_decode_metrics, body).bucket
     flags = 0
     for part in slices(bytes(bucket.toggles) if bucket else b"{}"):
-        yield
         flags += len(_read(_decode_toggles, part))
         if flags > _MAX_FLAGS:
             raise invalid_field("body", f"is not a report: it must not have more than {_MAX_FLAGS:,} flags")
 
 
-def checking_registration(body: bytes) -> Generator[None]:
+def check_registration(body: bytes) -> None:
     """Check a report of a start; raises Error INVALID."""
-    yield from counting(body)
+    require_decodable(body)
     _read(_decode_registration, body)
 
 

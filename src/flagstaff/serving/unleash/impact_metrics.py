@@ -4,7 +4,7 @@ The form is that of Unleash's client specification, "impact metrics". What canno
 out and counted: a report that is refused would also lose the counts of flags, and its client would stop reporting.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from itertools import islice, pairwise
 from math import inf, isfinite, isnan
 from typing import NamedTuple
@@ -69,10 +69,8 @@ _write_labels = msgspec.json.Encoder().encode
 NOTHING = Readings([], 0)
 
 
-def reading_measured(
-    given: msgspec.Raw, application: str, environment: str | None = None
-) -> Generator[None, None, Readings]:
-    """Read the metrics of a report in steps; `application` is the name that the sender gives itself.
+def read_measured(given: msgspec.Raw, application: str, environment: str | None = None) -> Readings:
+    """Read the metrics of a report; `application` is the name that the sender gives itself.
 
     With an environment's key, those of other environments are skipped: an Edge reports for several.
     """
@@ -80,17 +78,15 @@ def reading_measured(
         return NOTHING
     found: list[Measured] = []
     samples = 0
-    metrics, dropped = yield from _reading_list(given)
+    metrics, dropped = _list_metrics(given)
     for raw in metrics:
-        yield
         try:
             metric = _read_metric(raw)
-            given_samples = yield from _reading_samples(metric)
+            given_samples = _list_samples(metric)
         except (Error, *UNREADABLE):
             dropped += 1
             continue
         for each in given_samples:
-            yield
             labels = {_APPLICATION: metric.app_name or application, **(each.labels or {})}
             if environment is not None and environment != (metric.environment or labels.get(_ENVIRONMENT, environment)):
                 continue
@@ -104,12 +100,11 @@ def reading_measured(
     return Readings(found, dropped)
 
 
-def _reading_list(given: msgspec.Raw) -> Generator[None, None, tuple[list[msgspec.Raw], int]]:
-    """Read the first metrics of a list in steps, and count the others."""
+def _list_metrics(given: msgspec.Raw) -> tuple[list[msgspec.Raw], int]:
+    """Read the first metrics of a list, and count the others."""
     metrics: list[msgspec.Raw] = []
     dropped = 0
     for part in slices(bytes(given), item_max_bytes=len(given)):  # metrics are not read yet, however long
-        yield
         try:
             items = _read_list(part)
         except UNREADABLE:
@@ -120,15 +115,14 @@ def _reading_list(given: msgspec.Raw) -> Generator[None, None, tuple[list[msgspe
     return metrics, dropped
 
 
-def _reading_samples(metric: _Metric) -> Generator[None, None, list[_Sample]]:
-    """Read a metric's samples in steps.
+def _list_samples(metric: _Metric) -> list[_Sample]:
+    """Read a metric's samples.
 
     Raises:
         Error, msgspec.MsgspecError: for one that is too long, and for anything else.
     """
     samples: list[_Sample] = []
     for part in slices(bytes(metric.samples)):
-        yield
         samples += _read_samples_of(part)
     return samples
 

@@ -5,7 +5,7 @@ are kept is accepted without the rest, because a client that is refused stops re
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
@@ -14,14 +14,13 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.flags.variants import MAX_VARIANTS
 from flagstaff.history.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed, size_of
-from flagstaff.http.nesting import counting
+from flagstaff.http.nesting import require_decodable
 from flagstaff.http.slices import slices
 from flagstaff.serving.context import UNREADABLE
-from flagstaff.serving.unleash.impact_metrics import reading_measured
+from flagstaff.serving.unleash.impact_metrics import read_measured
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.keys import KEY_MAX_LENGTH
 
@@ -98,20 +97,18 @@ def client_in(headers: Iterable[tuple[bytes, bytes]]) -> Client:
 
 def check_registration(body: bytes) -> None:
     """Check what an instance says at its start; raises Error INVALID."""
-    finish(_decoding(_read_application, body))
+    _check_and_decode(_read_application, body)
 
 
-def checking_edge_state(body: bytes) -> Generator[None]:
+def check_edge_state(body: bytes) -> None:
     """Check what an Edge says about itself, which is not used; raises Error INVALID unless it is an object."""
-    yield from _decoding(_read_object, body)
+    _check_and_decode(_read_object, body)
 
 
-def reading_metrics(
-    body: bytes, environment: EnvironmentSnapshot, sender: Client
-) -> Generator[None, None, list[Report]]:
-    """Read what an instance has counted and measured, in steps; nothing if it did neither. Raises Error INVALID."""
-    metrics = yield from _decoding(_read_metrics, body)
-    readings = yield from reading_measured(metrics.impact_metrics, _short(metrics.app_name) or UNNAMED)
+def read_metrics(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> list[Report]:
+    """Read what an instance has counted and measured; nothing if it did neither. Raises Error INVALID."""
+    metrics = _check_and_decode(_read_metrics, body)
+    readings = read_measured(metrics.impact_metrics, _short(metrics.app_name) or UNNAMED)
     bucket = metrics.bucket or _Bucket(_NOTHING)
     client = Client(
         application=_short(metrics.app_name) or UNNAMED,
@@ -122,9 +119,7 @@ def reading_metrics(
     counts: dict[str, FlagCounts] = {}
     size, dropped = 0, readings.dropped
     for part in slices(bytes(bucket.toggles)):
-        yield
         for key, each in _decode(_read_toggles, part, "bucket.toggles").items():
-            yield
             of_flag = _counts(each.yes, each.no, each.variants)
             if len(counts) == MAX_FLAGS or size + size_of(of_flag) > MAX_COUNTS:
                 dropped += _given(each)
@@ -140,18 +135,15 @@ def reading_metrics(
     return [Report(environment.environment_id, client, digest, counts, dropped, readings.measured)]
 
 
-def reading_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> Generator[None, None, list[Report]]:
-    """Read what an Edge has collected from the applications behind it, in steps; raises Error INVALID."""
-    batch = yield from _decoding(_read_batch, body)
+def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> list[Report]:
+    """Read what an Edge has collected from the applications behind it; raises Error INVALID."""
+    batch = _check_and_decode(_read_batch, body)
     totals: defaultdict[str, dict[str, FlagCounts]] = defaultdict(dict)
     kept = size = dropped = 0
     for part in slices(bytes(batch.applications)):
-        yield
         _decode(_read_applications, part, "applications")
     for part in slices(bytes(batch.metrics)):
-        yield
         for each in _decode(_read_counts, part, "metrics"):
-            yield
             if each.environment != environment.environment_key:
                 continue
             of_application = totals[_short(each.app_name) or UNNAMED]
@@ -165,7 +157,7 @@ def reading_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client)
             size += given
             of_application[key] = _add(known, _counts(each.yes, each.no, each.variants or {}))
     sdk, digest = sender.sdk or _EDGE, _digest(environment, body)
-    readings = yield from reading_measured(batch.impact_metrics, UNNAMED, environment.environment_key)
+    readings = read_measured(batch.impact_metrics, UNNAMED, environment.environment_key)
     dropped += readings.dropped
     found = [
         Report(
@@ -205,8 +197,8 @@ def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
     )
 
 
-def _decoding(decode: Callable[[bytes], Read], body: bytes) -> Generator[None, None, Read]:
-    yield from counting(body)
+def _check_and_decode(decode: Callable[[bytes], Read], body: bytes) -> Read:
+    require_decodable(body)
     return _decode(decode, body)
 
 

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from starlette.types import Receive, Scope, Send
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.evaluation.unleash.events import hydrating, telling
+from flagstaff.evaluation.unleash.events import hydrate, tell
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.errors import MethodNotAllowedError
@@ -24,6 +24,7 @@ from flagstaff.serving.local_flags import LocalFlagsCache
 from flagstaff.serving.reports_collector import Applications
 from flagstaff.serving.streams import EVENT_MAX_BYTES, Reconnect, Streams, Topic
 from flagstaff.serving.unleash.errors import credential_in
+from flagstaff.serving.unleash.payloads import payload_of
 from flagstaff.serving.unleash.reports import client_in
 from flagstaff.serving.unleash.stream_clients import Missed, StreamClients
 
@@ -56,8 +57,8 @@ class Features:
             now, held = await self._flags.current(environment), frozenset(self._held)
             changed: set[str] = set()
             for state in held:
-                changed.update(await in_pieces(now.comparing(state)))
-            told = await in_pieces(telling(now, sorted(changed), environment.project_id))
+                changed.update(await in_worker(now.compare, state))
+            told = await in_worker(tell, now, sorted(changed), environment.project_id)
             # A stream may have begun with a later state in the meantime, which must not be taken back.
             if await self._flags.current(environment) is now:
                 break
@@ -104,7 +105,7 @@ class StreamingRoute:
 
         async def begin(stream: Stream) -> Iterable[bytes]:
             opened = await self._open(key, environment, topic, stream)
-            document = await in_pieces(hydrating(opened))
+            document = await in_worker(hydrate, opened)
             missed = self._clients.find_missed(key_id, client, scope["headers"])
             stream.has_missed |= missed is not Missed.NOTHING  # so that it ends after its first event
             before, after = event_frame(_CONNECTED, opened.revision)
@@ -139,10 +140,13 @@ class StreamingRoute:
 
 async def _answer(flags: LocalFlags, project_id: UUID, headers: Headers, send: Send) -> None:
     """Answer with what has changed since the state that a client has."""
-    given, payload = given_tags(headers), await in_pieces(flags.composing())
+    given, payload = given_tags(headers), await payload_of(flags)
     changed = flags.past.since(given)
     if payload.tag in given or changed == []:
         await send_unchanged(payload.tag, send, _HEADERS)
         return
-    document = await in_pieces(hydrating(flags) if changed is None else telling(flags, changed, project_id))
+    if changed is None:
+        document = await in_worker(hydrate, flags)
+    else:
+        document = await in_worker(tell, flags, changed, project_id)
     await send_chunks(document.chunks(), document.length, send, [tag_header(payload.tag), *_HEADERS])

@@ -5,7 +5,6 @@ from uuid import UUID
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.history.answer_changes import AnswerChanges
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.history.records import RecordedEvaluation
@@ -34,9 +33,9 @@ def newest_first(drawn: list[tuple[Layout, int, int]]) -> list[RecordedEvaluatio
 def compared(evaluations: list[RecordedEvaluation], resumed: AnswerChanges | None = None) -> AnswerChanges:
     changes = AnswerChanges()
     if resumed is not None:
-        finish(changes.resume(resumed.open_ends()))
+        changes.resume(resumed.open_ends())
     for each in evaluations:
-        finish(changes.add(each))
+        changes.add(each)
     return changes
 
 

@@ -6,7 +6,6 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.history.filters import Check, FlagFilter
 from flagstaff.evaluation.history.layout import Decider, Decision, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
@@ -26,7 +25,7 @@ EVALUATIONS = [
 
 
 def passes(wanted: FlagFilter, recorded: bytes) -> bool:
-    checks = finish(wanted.search(LAYOUT))
+    checks = wanted.search(LAYOUT)
     return checks is not None and all(each.passes[recorded[each.column]] for each in checks.of_all)
 
 
@@ -56,7 +55,7 @@ def test_a_filter_finds_the_evaluations_with_such_a_decision(
 def test_a_rule_alone_names_its_flag() -> None:
     only = Layout((PLAIN, VARIED), (ON,))
     wanted = FlagFilter(rule_id=RULES[1].rule_id)
-    found = finish(wanted.search(only))
+    found = wanted.search(only)
     assert found is not None
     passes = bytes(101) + b"\1" + bytes(154)
     assert (found.of_all, found.place, found.of_one) == ([Check(1, passes)], 1, [Check(0, passes)])
@@ -64,4 +63,4 @@ def test_a_rule_alone_names_its_flag() -> None:
 
 def test_a_flag_or_rule_that_a_layout_does_not_have_finds_nothing() -> None:
     for wanted in (FlagFilter(key="other"), FlagFilter(flag_id=make_flag().id), FlagFilter(rule_id=make_flag().id)):
-        assert finish(wanted.search(LAYOUT)) is None
+        assert wanted.search(LAYOUT) is None

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flagstaff.applications.feature_encoder import FeatureEncoder
-from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.unleash.documents import CHUNK_BYTES, Digests, Document
 
 LONG = [f'user-"{number}\\' for number in range(60)]
@@ -23,7 +22,7 @@ def feature(found: list[list[dict[str, Any]]]) -> dict[str, Any]:
 def test_what_is_encoded_in_parts_is_the_same_json(found: list[Any]) -> None:
     encoder = FeatureEncoder()
     features = [encoder.encode(feature(each)) for each in found]
-    document = finish(Document.of(b"[", features, b"]")).between(b'{"all":', b"}")
+    document = Document.of(b"[", features, b"]").between(b'{"all":', b"}")
     whole = document.whole()
     assert json.loads(whole) == {"all": [feature(each) for each in found]}
     assert document.length == len(whole)
@@ -43,7 +42,7 @@ def test_a_long_list_of_values_is_there_once_and_hashed_once() -> None:
 
 def test_a_document_of_any_size_is_read_in_chunks_that_a_connection_can_hold() -> None:
     long = (b'"' + b"x" * 3 * CHUNK_BYTES + b'"',)
-    document = finish(Document.of(b"[", [long, (b"1",), long, *[(b"2",)] * CHUNK_BYTES], b"]"))
+    document = Document.of(b"[", [long, (b"1",), long, *[(b"2",)] * CHUNK_BYTES], b"]")
     chunks = list(document.chunks())
     assert max(map(len, chunks)) == CHUNK_BYTES
     assert json.loads(b"".join(chunks)) == ["x" * 3 * CHUNK_BYTES, 1, "x" * 3 * CHUNK_BYTES, *[2] * CHUNK_BYTES]
@@ -52,7 +51,7 @@ def test_a_document_of_any_size_is_read_in_chunks_that_a_connection_can_hold() -
 
 def test_what_follows_the_features_fits_into_chunks_too() -> None:
     for length in range(CHUNK_BYTES - 20, CHUNK_BYTES + 2):
-        document = finish(Document.of(b"[", [(b"1" * length,)], b"]")).between(b"{", b"}" * (CHUNK_BYTES + 10))
+        document = Document.of(b"[", [(b"1" * length,)], b"]").between(b"{", b"}" * (CHUNK_BYTES + 10))
         chunks = list(document.chunks())
         assert b"".join(chunks) == b"{[" + b"1" * length + b"]" + b"}" * (CHUNK_BYTES + 10)
         assert max(map(len, chunks)) == CHUNK_BYTES

@@ -1,0 +1,50 @@
+"""One thread for work that takes longer than some milliseconds, so that the event loop answers evaluations meanwhile.
+
+The thread gets input that nobody changes and returns a result. It touches nothing that the event loop uses. Callers
+take turns, so input that can be large is given in parts.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from time import perf_counter
+from typing import ParamSpec, TypeVar
+
+from flagstaff.concurrency.pacing import end_if_abandoned
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+TURN_SECONDS = 0.01
+_thread = ThreadPoolExecutor(1, thread_name_prefix="worker")
+
+
+async def in_worker(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a function in the thread and return its result.
+
+    If the caller is cancelled before the function has begun, it is not run; afterwards, its result is dropped.
+
+    Raises:
+        AbandonedError: in a context of `until`, when nobody waits for the work any more.
+    """
+    end_if_abandoned()
+    return await asyncio.get_running_loop().run_in_executor(_thread, partial(work, *args, **kwargs))
+
+
+async def joined_in_worker(pieces: Iterable[bytes], most: int) -> AsyncIterator[bytes]:
+    """Make pieces in the thread and join them, in turns of ten milliseconds that also end with so many bytes."""
+    left, is_last = iter(pieces), False
+    while not is_last:
+        joined, is_last = await in_worker(_join, left, most)
+        yield joined
+
+
+def _join(pieces: Iterator[bytes], most: int) -> tuple[bytes, bool]:
+    """The next pieces, and whether these are the last."""
+    joined, ends_at = bytearray(), perf_counter() + TURN_SECONDS
+    for piece in pieces:
+        joined += piece
+        if len(joined) >= most or perf_counter() >= ends_at:
+            return bytes(joined), False
+    return bytes(joined), True
