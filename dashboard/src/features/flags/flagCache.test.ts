@@ -49,3 +49,13 @@ it("shows a row where its key is, but not in place of a flag", () => {
   expect(cache.getQueryData(ROWS)).toMatchObject({ pages: [{ items: [row, rowOf(other)] }] });
   expect(cache.getQueryData(LIST)).toEqual([flag, other]);
 });
+
+it("shows a flag in rows that were found, and in a row on its own", () => {
+  const [found, alone] = [keyOf(PROJECT_FLAGS, PATH, { q: "new" }), keyOf(PROJECT_FLAGS, PATH, "key", flag.key)];
+  cache.setQueryData(found, [rowOf(flag), rowOf(other)]);
+  cache.setQueryData(alone, rowOf(flag));
+  cache.setQueryData(keyOf(PROJECT_FLAGS, PATH, "key", "gone"), null);
+  showFlag(cache, { id: "a", enabled: true });
+  const shown = rowOf({ ...flag, enabled: true });
+  expect([cache.getQueryData(found), cache.getQueryData(alone)]).toEqual([[shown, rowOf(other)], shown]);
+});

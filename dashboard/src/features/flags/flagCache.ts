@@ -6,7 +6,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { outdateChanges } from "../../api/changed";
 import type { EnvironmentPath, Flag, FlagPath } from "../../api/client";
-import { allOf, outdate } from "../../api/queryKeys";
+import { allOf, keyOf, outdate, type Path } from "../../api/queryKeys";
 import type { components } from "../../api/schema";
 
 /** The flags with one key, in all environments. */
@@ -17,14 +17,24 @@ export const FLAG = `${FLAGS}/{flag_id}` as const;
 export const PROJECT_FLAGS = "/api/projects/{project_id}/flags";
 const OF_FLAGS = [FLAGS, FLAG, PROJECT_FLAGS] as const;
 
+type FlagInBrief = ProjectFlag["flags"][number];
+type Known = Partial<Flag> & Pick<Flag, "id">;
+
 /** Updates a flag everywhere it is shown. */
-export function showFlag(cache: QueryClient, flag: Partial<Flag> & Pick<Flag, "id">): void {
-  show(cache, ({ id }) => id === flag.id, flag);
+export function showFlag(cache: QueryClient, known: Known): void {
+  const updated = (flag: Flag) => (flag.id === known.id ? { ...flag, ...known } : flag);
+  const inBrief = (flag: FlagInBrief) => (flag.id === known.id ? { ...flag, ...fittingIn(flag, known) } : flag);
+  change(cache, FLAG, updated);
+  change(cache, FLAGS, (flags: readonly Flag[]) => mapped(flags, updated));
+  changeRows(cache, (row) => {
+    const flags = mapped(row.flags, inBrief);
+    return flags === row.flags ? row : { ...row, flags };
+  });
 }
 
 /** Updates a row of all environments everywhere it is shown. */
 export function showRow(cache: QueryClient, row: ProjectFlag): void {
-  show(cache, ({ key, differs }) => differs !== undefined && key === row.key, row);
+  changeRows(cache, (shown) => (shown.key === row.key ? row : shown));
 }
 
 /** Cancels loads of a flag, because they may return an earlier state than the one that is shown. */
@@ -42,33 +52,41 @@ export function refreshChanges(cache: QueryClient, path: EnvironmentPath): Promi
   return Promise.all([outdateChanges(cache, path), outdateRows(cache, path)]);
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-type IsMeant = (fields: Fields) => boolean;
+interface Parts {
+  readonly pages: readonly { readonly items: ProjectFlag[] }[];
+}
 
-function show(cache: QueryClient, isMeant: IsMeant, known: Fields): void {
-  for (const { queryKey, state } of cache.getQueryCache().findAll()) {
-    if (!OF_FLAGS.some((path) => path === queryKey[0])) continue;
-    const data = replaced(state.data, isMeant, known);
-    if (data !== state.data) cache.setQueryData(queryKey, data);
+/** Rows are shown in parts, found by a text, or on their own. */
+function changeRows(cache: QueryClient, update: (row: ProjectFlag) => ProjectFlag): void {
+  change(cache, PROJECT_FLAGS, (data: Parts | ProjectFlag[] | ProjectFlag) => {
+    if (Array.isArray(data)) return mapped(data, update);
+    if (!("pages" in data)) return update(data);
+    const pages = mapped(data.pages, (page) => {
+      const items = mapped(page.items, update);
+      return items === page.items ? page : { ...page, items };
+    });
+    return pages === data.pages ? data : { ...data, pages };
+  });
+}
+
+/** Changes the data of an operation's reads. Data that stays the same also stays outdated if it is. */
+function change<Data>(cache: QueryClient, operation: Path, update: (data: Data) => Data): void {
+  for (const { queryKey, state } of cache.getQueryCache().findAll({ queryKey: keyOf(operation) })) {
+    const data = state.data as Data | null | undefined;
+    if (data === undefined || data === null) continue;
+    const next = update(data);
+    if (next !== data) cache.setQueryData(queryKey, next);
   }
 }
 
-/** The data with the flag's new values; the same data if it does not contain the flag. */
-function replaced(data: unknown, isMeant: IsMeant, known: Fields): unknown {
-  if (Array.isArray(data)) {
-    const items = data.map((each: unknown) => replaced(each, isMeant, known));
-    return items.some((each, place) => each !== data[place]) ? items : data;
-  }
-  if (typeof data !== "object" || data === null) return data;
-  const fields = data as Fields;
-  if (isMeant(fields)) return { ...fields, ...fittingIn(fields, known) };
-  if (fields.id !== undefined) return data; // another flag
-  const inside = Object.entries(fields).map(([name, value]) => [name, replaced(value, isMeant, known)] as const);
-  return inside.some(([name, value]) => value !== fields[name]) ? Object.fromEntries(inside) : data;
+/** The same list if no item changes. */
+function mapped<List extends readonly unknown[]>(items: List, update: (item: List[number]) => List[number]): List {
+  const next = items.map(update);
+  return next.some((each, place) => each !== items[place]) ? (next as unknown as List) : items;
 }
 
-/** The values for the fields that a copy has. In place of lists, a row has their lengths. */
-function fittingIn(copy: Fields, known: Fields): Fields {
-  const fits = ([name, value]: [string, unknown]) => name in copy && Array.isArray(value) === Array.isArray(copy[name]);
+/** The values for the fields that a flag in brief has. In place of lists, it has their lengths. */
+function fittingIn(flag: FlagInBrief, known: Known): Partial<FlagInBrief> {
+  const fits = ([name, value]: [string, unknown]) => name in flag && !Array.isArray(value);
   return Object.fromEntries(Object.entries(known).filter(fits));
 }
