@@ -258,7 +258,7 @@ def _need(position: int | None, other: CompiledFlag | None, prerequisite: Prereq
 
 def _freeze(found: LookUp) -> dict[str, tuple[RuleMatch, ...]]:
     frozen = {}
-    while found:  # emptied step by step, because freeing thousands of lists at once takes milliseconds
+    while found:  # emptied one by one, because freeing thousands of lists at once takes milliseconds
         value, matches = found.popitem()
         frozen[value] = tuple(matches)
     return frozen

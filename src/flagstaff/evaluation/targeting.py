@@ -93,11 +93,6 @@ def follow(targeting: Targeting, values: Mapping[str, object], custom_holding: i
     return targeting.kept.get(holding) or _follow(targeting, holding)
 
 
-def follow_holding(targeting: Targeting, holding: int) -> PredicateMatches:
-    """The same for the bits of the predicates that hold."""
-    return targeting.kept.get(holding) or _follow(targeting, holding)
-
-
 def decide(
     targeting: Targeting, user: User, decided: bytearray, looked_up: tuple[RuleMatch, ...], held: PredicateMatches
 ) -> Decisions:

@@ -121,7 +121,7 @@ async def find_causes(
 
 
 def _encode(asked: list[AskedResult], causes: Causes) -> Iterator[bytes]:
-    """The response's JSON in small pieces."""
+    """The response's JSON in pieces."""
     named: dict[int, NumberedChange] = {}
     before = b'{"items":['
     for result, cause in zip(asked, causes.found, strict=True):

@@ -208,7 +208,7 @@ def _read_results(
 
 
 def _free(evaluations: dict[UUID, RecordedEvaluation], results: list[ResultChange | None]) -> None:
-    """Free these step by step: the layout of an evaluation has thousands of flags."""
+    """Free these one by one: the layout of an evaluation has thousands of flags."""
     empty(results)
     found = list(evaluations.values())
     empty(evaluations)

@@ -112,7 +112,7 @@ async def list_cleanup_candidates(
 
 
 def _encode(page: CandidatesPage) -> Iterator[bytes]:
-    """The response's JSON in small pieces."""
+    """The response's JSON in pieces."""
     told = {
         "since": format_moment(page.since),
         "history_since": _moment(page.history_since),
