@@ -60,11 +60,11 @@ async def test_a_long_list_is_converted_after_its_connection_is_released(databas
     go_on = Event()
     waiting = asyncio.ensure_future(in_worker(go_on.wait))  # so that none gets beyond its first turn
     try:
-        while worker._thread._work_queue.qsize():
+        while worker._reads._thread._work_queue.qsize():
             await asyncio.sleep(0)
         uses = [asyncio.ensure_future(use(database)) for _ in range(AT_ONCE)]
         async with asyncio.timeout(10):
-            while worker._thread._work_queue.qsize() + len(turn._waiters or ()) < AT_ONCE:
+            while worker._reads._thread._work_queue.qsize() + len(turn._waiters or ()) < AT_ONCE:
                 await asyncio.sleep(0)
         held = [engine for engine in database._engines if engine.pool.checkedout()]  # type: ignore[attr-defined]
     finally:

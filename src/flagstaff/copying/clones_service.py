@@ -10,7 +10,7 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.changes.changes import Actor, BatchKind, Change, change_of
 from flagstaff.concurrency.pacing import collect
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import in_worker, in_write_worker
 from flagstaff.copying.comparisons import Side
 from flagstaff.copying.copies import CLONED_MAX, rule_like
 from flagstaff.copying.environment_flags import ReadEnvironmentFlags, find_origin
@@ -91,12 +91,12 @@ class Clones:
     ) -> list[Cloned]:
         found = await flags_store.list_flags(connection, origin.id)
         read = ReadEnvironmentFlags(found, await rules_store.list_rules_of_environment(connection, origin.id))
-        sides = await in_worker(read.collect)
-        await in_worker(_require_prerequisites, sides)
+        sides = await in_write_worker(read.collect)
+        await in_write_worker(_require_prerequisites, sides)
         # The newest flag is read first, and shall be the newest again.
         in_order = reversed(sides.values())
-        cloned = await in_worker(_clone, in_order, environment, self.now(), all_off=all_off)
-        await in_worker(empty, sides)
+        cloned = await in_write_worker(_clone, in_order, environment, self.now(), all_off=all_off)
+        await in_write_worker(empty, sides)
         return cloned
 
     async def _write(self, connection: Connection, environment: Environment, cloned: Sequence[Cloned]) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from flagstaff.changes.changes import Actor, BatchKind, Change, change_of
 from flagstaff.concurrency.pacing import collect
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import in_write_worker
 from flagstaff.copying.copies import Alteration, Part, fingerprint
 from flagstaff.copying.copy_plans import Wanted, plan_copy
 from flagstaff.copying.environment_flags import find_pair
@@ -74,7 +74,7 @@ class Copies:
             alterations = await collect(each for one in planned for each in one.alterations())
             if any(_is_flag(each) and each.action != "flag.toggled" for each in alterations):
                 require(member, Permission.FLAGS_WRITE, target.key)
-            found = await in_worker(fingerprint, alterations)
+            found = await in_write_worker(fingerprint, alterations)
             if if_unchanged not in (None, found):
                 raise Error(
                     Code.CONFLICT,

@@ -8,7 +8,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.concurrency.pacing import Turns
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import in_write_worker
 from flagstaff.copying.comparisons import Side
 from flagstaff.copying.copies import (
     RULES_MAX,
@@ -88,9 +88,11 @@ async def plan_copy(
     sources = await read_environment_flags(connection, origin.id, wanted.keys)
     targets = await read_environment_flags(connection, target.id, wanted.keys)
     archived = await flags_store.find_archived_keys(connection, target.id, wanted.keys)
-    origins, present = await in_worker(sources.collect), await in_worker(targets.collect)
+    origins, present = await in_write_worker(sources.collect), await in_write_worker(targets.collect)
     _require_known(wanted.keys, origins.keys(), origin)
-    copied = await in_worker(_copy_each, [(origins[key], present.get(key)) for key in wanted.keys], wanted, target, now)
+    copied = await in_write_worker(
+        _copy_each, [(origins[key], present.get(key)) for key in wanted.keys], wanted, target, now
+    )
     problems = dict.fromkeys(
         archived, f"is the key of an archived flag of {target.key}; unarchive or delete that one first"
     )
@@ -165,8 +167,8 @@ async def _find_problems(connection: Connection, target: Environment, copied: Se
     prerequisites = await flags_store.list_prerequisites(connection, target.id)
     prerequisites |= {each.after.key: each.after.prerequisites for each in copied}
     needs = await list_needs(prerequisites)
-    cyclic = await in_worker(find_cyclic, needs)
-    needed_variants = await in_worker(find_needed_variants, prerequisites)
+    cyclic = await in_write_worker(find_cyclic, needs)
+    needed_variants = await in_write_worker(find_needed_variants, prerequisites)
     present = _Present(target, variants, needs, cyclic, needed_variants)
     problems, turns = {}, Turns()
     for each in copied:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from flagstaff.changes.changes import Actor, BatchKind, Change, change_of
 from flagstaff.concurrency.pacing import collect
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import in_write_worker
 from flagstaff.database.changes_store import batch_of, record_all
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
@@ -101,7 +101,7 @@ async def _users_that_stay(
     """The keys of the flags that are neither chosen nor archived, by the key of each flag that they need."""
     going = {flag.key for flag in chosen}
     needs = await list_needs(await flags_store.list_prerequisites(connection, environment_id, with_archived=False))
-    return await in_worker(users_of, {key: needed for key, needed in needs.items() if key not in going})
+    return await in_write_worker(users_of, {key: needed for key, needed in needs.items() if key not in going})
 
 
 def _change_of(actor: Actor, action: BulkAction, pair: FlagPair) -> Change:

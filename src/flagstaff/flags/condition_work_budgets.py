@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from flagstaff.concurrency.pacing import collect
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import in_write_worker
 from flagstaff.conditions.predicates import instructions_of
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
@@ -69,15 +69,15 @@ class WorkBudgets:
 
         `replaced` are the rules as they were before, and those that were deleted.
         """
-        if not await in_worker(_may_grow, written, replaced):
+        if not await in_write_worker(_may_grow, written, replaced):
             return None
         found = await read_costly(connection, project_id, environment_id)
         ids = {rule.id for rule in written}
         others = [rule for rule in found.rules if rule.id not in ids]
-        work = await in_worker(found.work, others, found.segments)
-        excess = await in_worker(self._add, work, written, found.segments, "environment")
+        work = await in_write_worker(found.work, others, found.segments)
+        excess = await in_write_worker(self._add, work, written, found.segments, "environment")
         if excess is not None:
-            before = await in_worker(found.work, [*others, *replaced], found.segments)
+            before = await in_write_worker(found.work, [*others, *replaced], found.segments)
             if work.micros <= before.micros:
                 return None
         return excess
@@ -87,19 +87,19 @@ class WorkBudgets:
     ) -> Excess | None:
         """The first condition of a segment just written with which an environment exceeds its budget, if one does."""
         alone = Work(instructions_of)
-        place = await in_worker(alone.add_conditions, segment.conditions, self.quota.maximum)
-        if replaced is not None and not await in_worker(_segment_may_grow, segment, replaced):
+        place = await in_write_worker(alone.add_conditions, segment.conditions, self.quota.maximum)
+        if replaced is not None and not await in_write_worker(_segment_may_grow, segment, replaced):
             return None
         if place is not None:
             return Excess(0, f"conditions.{place}", self.quota.message("segment alone", alone.micros))
         for environment_id, key in await segments_store.list_environments_with(connection, project_id, segment.key):
             found = await read_costly(connection, project_id, environment_id)
             others = [each for each in found.segments if each.id != segment.id]
-            work = await in_worker(found.work, found.rules, others)
-            place = await in_worker(work.add_segment, segment, self.quota.maximum)
+            work = await in_write_worker(found.work, found.rules, others)
+            place = await in_write_worker(work.add_segment, segment, self.quota.maximum)
             if place is None:
                 continue
-            before = await in_worker(found.work, found.rules, [*others, *([replaced] if replaced else [])])
+            before = await in_write_worker(found.work, found.rules, [*others, *([replaced] if replaced else [])])
             if work.micros > before.micros:
                 return Excess(0, f"conditions.{place}", self.quota.message(f"environment {key}", work.micros))
         return None
@@ -113,7 +113,7 @@ class WorkBudgets:
             return None
         found = await read_costly(connection, flag.project_id, flag.environment_id)
         if more > 0:
-            work = await in_worker(found.work, found.rules, found.segments)
+            work = await in_write_worker(found.work, found.rules, found.segments)
             if work.micros > self.quota.maximum:
                 message = self.quota.message("environment", work.micros)
                 return Excess(0, f"prerequisites.{len(flag.prerequisites) - 1}", message)
@@ -173,7 +173,7 @@ async def read_works(database: Database) -> list[WorkOfEnvironment]:
     for each in found:
         async with database.read() as connection:
             costly = await read_costly(connection, each.project_id, each.id)
-        work = await in_worker(costly.work, costly.rules, costly.segments)
+        work = await in_write_worker(costly.work, costly.rules, costly.segments)
         works.append(WorkOfEnvironment(each.project_id, each.key, work.micros))
     return works
 

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from flagstaff.concurrency.pacing import collect
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import in_write_worker
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule, RuleType, check_rule_value
@@ -54,7 +54,7 @@ def require_known_prerequisites(flag: Flag, variants: Mapping[str, Collection[st
 
 async def require_no_cycle(flag: Flag, needs: Mapping[str, Sequence[str]]) -> None:
     """Raise Error CONFLICT, which names it, for a cycle of prerequisites; `needs` are those of all flags, by key."""
-    cycle = await in_worker(find_cycle, needs, flag.key)
+    cycle = await in_write_worker(find_cycle, needs, flag.key)
     if cycle:
         chain = " needs ".join(cycle)
         place = needs[flag.key].index(cycle[1])
@@ -115,7 +115,7 @@ async def require_unneeded_variants(connection: Connection, before: Flag, after:
     """Raise Error CONFLICT if another flag's prerequisite uses a variant that would no longer exist."""
     if {each.key for each in before.variants} - {each.key for each in after.variants}:
         present = await flags_store.list_prerequisites(connection, before.environment_id)
-        require_no_needed_variant(before, after, await in_worker(find_needed_variants, present))
+        require_no_needed_variant(before, after, await in_write_worker(find_needed_variants, present))
 
 
 NeededVariants = dict[tuple[str, str], str]

@@ -186,6 +186,9 @@ def _encode(answered: Answered) -> Iterator[bytes]:
         yield before + encode_json(head)[:-1] + b',"flags":['
         before = b""
         for answers in each.answers:
+            if answers is None:
+                yield b""
+                continue
             yield before
             yield from _encode_flag(answers)
             before = b","

@@ -22,10 +22,10 @@ from flagstaff.values.lists import Window
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentAnswers:
-    """The answers of an environment's flags, in the order of the request."""
+    """The answers of an environment's flags, in the order of the request. A turn of the work can end at each None."""
 
     environment: Environment
-    answers: Iterator[FlagAnswers]
+    answers: Iterator[FlagAnswers | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +88,5 @@ def _subjects(users: Sequence[GivenUser], at: datetime) -> list[Subject]:
     return [Subject(user.user_id, user.user_email, user.attributes(user.names, at)) for user in users]
 
 
-def _decide(read: ReadFlags, subjects: Sequence[Subject], keys: Sequence[str]) -> Iterator[FlagAnswers]:
+def _decide(read: ReadFlags, subjects: Sequence[Subject], keys: Sequence[str]) -> Iterator[FlagAnswers | None]:
     yield from decide_for_each(read.collect(None), subjects, keys)

@@ -1,12 +1,12 @@
 """Loads the runtime's snapshots. Checks no permissions, because the runtime does not act for a user."""
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import exhaust, in_change_worker, in_worker
 from flagstaff.conditions.predicates import Predicate, compile_predicate
 from flagstaff.database import changes_store, revisions_store
 from flagstaff.database.database import Connection, Database
@@ -140,10 +140,13 @@ class SnapshotSource:
                 for environment in found
             ]
         compiled_segments = await in_worker(_compile_segments, their_segments)
-        compiled = {
-            each.surroundings.environment.key: await in_worker(_compile_once, each, compiled_segments) for each in read
-        }
-        return ProjectSnapshot(project_id, project.sdk_key, compiled)
+        snapshots = {}
+        for each in read:
+            compiled: dict[UUID, CompiledFlag] = {}
+            await exhaust(in_worker, _compile_flags(each.flags, each.rules, compiled))
+            key = each.surroundings.environment.key
+            snapshots[key] = await in_worker(_assemble_once, each, compiled, compiled_segments)
+        return ProjectSnapshot(project_id, project.sdk_key, snapshots)
 
     async def load_environment(
         self, project_id: UUID, environment_id: UUID
@@ -157,7 +160,9 @@ class SnapshotSource:
         read, revisions = found or await self._read_environment(project_id, environment_id, known)
         if read is None:
             return None, revisions
-        snapshot, self._compiled[environment_id] = await in_worker(_compile, read)
+        compiled: dict[UUID, CompiledFlag] = {}
+        await exhaust(in_change_worker, _compile_flags(read.flags, read.rules, compiled))
+        snapshot, self._compiled[environment_id] = await in_change_worker(_assemble, read, compiled)
         while len(self._compiled) > REMEMBERED:
             self._compiled.popitem(last=False)
         return snapshot, revisions
@@ -218,20 +223,21 @@ def _changed(
     return _Read(surroundings, segments, revision, found.flags, found.rules, found.number, known, found.ids)
 
 
-def _compile_once(read: _Read, their_segments: Mapping[UUID, _CompiledSegment]) -> EnvironmentSnapshot:
-    snapshot, not_kept = _compile_with(read, their_segments)
+def _assemble_once(
+    read: _Read, compiled: dict[UUID, CompiledFlag], their_segments: Mapping[UUID, _CompiledSegment]
+) -> EnvironmentSnapshot:
+    snapshot, not_kept = _assemble_with(read, compiled, their_segments)
     empty(not_kept.flags)
     return snapshot
 
 
-def _compile(read: _Read) -> tuple[EnvironmentSnapshot, _Compiled]:
-    return _compile_with(read, _compile_segments(read.segments))
+def _assemble(read: _Read, compiled: dict[UUID, CompiledFlag]) -> tuple[EnvironmentSnapshot, _Compiled]:
+    return _assemble_with(read, compiled, _compile_segments(read.segments))
 
 
-def _compile_with(
-    read: _Read, their_segments: Mapping[UUID, _CompiledSegment]
+def _assemble_with(
+    read: _Read, compiled: dict[UUID, CompiledFlag], their_segments: Mapping[UUID, _CompiledSegment]
 ) -> tuple[EnvironmentSnapshot, _Compiled]:
-    compiled = _compile_flags(read.flags, read.rules)
     if read.known is not None:
         unchanged = dict(read.known.flags)  # a copy, which hashes no id
         for flag_id in read.changed:
@@ -267,11 +273,14 @@ def _compile_segments(read: _ReadSegments) -> dict[UUID, _CompiledSegment]:
     return compiled
 
 
-def _compile_flags(found: Iterable[Flag], their_rules: Iterable[Rule]) -> dict[UUID, CompiledFlag]:
+def _compile_flags(
+    found: Iterable[Flag], their_rules: Iterable[Rule], compiled: dict[UUID, CompiledFlag]
+) -> Iterator[None]:
+    """Compile the flags into a dictionary by their ids, a flag at each step."""
     rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
     for rule in their_rules:
         rules_of[rule.flag_id].append(rule)
-    compiled = {}
+        yield
     for flag in found:
         compiled[flag.id] = compile_flag(TargetedFlag(flag, rules_of.pop(flag.id, ())))
-    return compiled
+        yield

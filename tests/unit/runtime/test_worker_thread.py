@@ -1,13 +1,24 @@
 """The thread for long work: the event loop goes on, callers take turns, and nobody works for those who have left."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from threading import Event, get_ident
+from time import sleep
+from typing import Any
 
 import pytest
 
 from flagstaff.concurrency.pacing import until
-from flagstaff.concurrency.worker import in_worker, joined_in_worker
+from flagstaff.concurrency.worker import (
+    TURN_SECONDS,
+    exhaust,
+    in_change_worker,
+    in_worker,
+    in_write_worker,
+    joined_in_worker,
+)
+
+Run = Callable[..., Awaitable[Any]]
 
 
 async def test_an_error_is_raised_where_the_result_is_awaited() -> None:
@@ -67,3 +78,28 @@ async def test_long_responses_are_made_in_turns() -> None:
     found = await asyncio.gather(join("a"), join("b"))
     assert order == ["a", "b"] * 3
     assert [b"".join(each) for each in found] == [b"1234" * 3] * 2
+
+
+@pytest.mark.parametrize("run", [in_write_worker, in_change_worker])
+async def test_what_a_change_waits_for_does_not_wait_for_other_work(run: Run) -> None:
+    go_on = Event()
+    working = asyncio.ensure_future(in_worker(go_on.wait))
+    try:
+        async with asyncio.timeout(10):
+            assert await run(int, "7") == 7
+    finally:
+        go_on.set()
+        await working
+
+
+async def test_steps_are_taken_in_turns_until_none_is_left() -> None:
+    order: list[str] = []
+
+    def steps(name: str) -> Iterator[None]:
+        for _ in range(3):
+            order.append(name)
+            sleep(TURN_SECONDS)  # a step that takes a whole turn
+            yield
+
+    await asyncio.gather(exhaust(in_worker, steps("first")), exhaust(in_worker, steps("second")))
+    assert order == ["first", "second"] * 3

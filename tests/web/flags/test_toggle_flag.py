@@ -1,8 +1,12 @@
 """POST …/flags/{flag_id}/toggle."""
 
+import asyncio
+from threading import Event
+
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.concurrency.worker import in_worker
 from tests.support.api import Caller, Json, flag_path
 from tests.support.changes import changes_in
 from tests.web.flags.conftest import Elsewhere
@@ -50,3 +54,21 @@ async def test_a_toggle_is_recorded_with_its_actor(flagstaff: Flagstaff, ada: Ca
     change = (await changes_in(flagstaff, {"id": flag["environment_id"]}))[-1]
     assert (change.action, change.actor.email) == ("flag.toggled", "ada@example.com")
     assert (change.before, change.after) == (flag, toggled)
+
+
+async def test_neither_a_toggle_nor_a_write_before_it_waits_for_the_long_work_of_others(
+    ada: Caller, project: Json, environment: Json
+) -> None:
+    flag, segment = await ada.create_flag(environment), await ada.create_segment(project)
+    assert (await ada.evaluate(project["sdk_key"])).json()["flags"][flag["key"]]["enabled"] is True
+    go_on = Event()
+    work = asyncio.ensure_future(in_worker(go_on.wait))
+    try:
+        async with asyncio.timeout(10):
+            await ada.create_rule(flag, rule_type="segment", rule_value=segment["key"])
+            assert (await ada.post(f"{flag_path(flag)}/toggle")).status_code == 200
+            answer = await ada.evaluate(project["sdk_key"])
+            assert answer.json()["flags"][flag["key"]]["enabled"] is False
+    finally:
+        go_on.set()
+        await work

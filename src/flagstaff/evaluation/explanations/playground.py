@@ -33,10 +33,12 @@ class FlagAnswers:
         self.of_users.append(place)
 
 
-def decide_for_each(flag_set: FlagSet, subjects: Sequence[Subject], keys: Sequence[str]) -> Iterator[FlagAnswers]:
+def decide_for_each(
+    flag_set: FlagSet, subjects: Sequence[Subject], keys: Sequence[str]
+) -> Iterator[FlagAnswers | None]:
     """The answers of the flags with these keys that are in the set, in this order, for these users.
 
-    The flags are used up.
+    The flags are used up. None stands where another user has been decided, so that a turn can end there.
     """
     known = [key for key in keys if key in flag_set.flags]
     needs = needs_of(flag_set)
@@ -47,6 +49,7 @@ def decide_for_each(flag_set: FlagSet, subjects: Sequence[Subject], keys: Sequen
             for subject in subjects:
                 for answers, decided in zip(found.values(), decider.decide(subject, found), strict=True):
                     answers.add(decided)
+                yield None
             yield from found.values()
             decider.free()
     finally:
