@@ -5,11 +5,15 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from flagstaff_client import AuthenticatedClient, Client
+from flagstaff_client.api.access_tokens import create_my_token
+from flagstaff_client.api.accounts import log_in, register
 from flagstaff_client.api.audit import list_project_changes, restore_change
 from flagstaff_client.api.comparisons import copy_flags
 from flagstaff_client.api.environments import create_environment, list_environments
 from flagstaff_client.api.evaluation import evaluate
 from flagstaff_client.api.explanations import explain
+from flagstaff_client.api.flags import create_flag, get_flag, toggle_flag
+from flagstaff_client.api.projects import create_project, delete_project, get_project
 from flagstaff_client.api.releases import create_release
 from flagstaff_client.api.targeting_rules import create_rule
 from flagstaff_client.models import (
@@ -40,11 +44,6 @@ from flagstaff_client.models import (
     StepAfter,
     StepAt,
 )
-
-from flagstaff.flags.flags import create_flag, get_flag, toggle_flag
-from flagstaff.identity.accounts.accounts import log_in, register
-from flagstaff.projects.access_tokens.access_tokens import create_my_token
-from flagstaff.projects.projects import create_project, delete_project, get_project
 
 url, email, password = sys.argv[1:]
 with Client(base_url=url) as anyone:

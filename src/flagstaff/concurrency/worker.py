@@ -1,8 +1,8 @@
 """Threads for work that takes longer than some milliseconds, so that the event loop answers evaluations meanwhile.
 
 A thread gets input that nobody changes and returns a result. It touches nothing that the event loop uses. Callers take
-turns, so input that can be large is given in parts. What a change waits for has threads of its own, because everybody's
-turns at the others would delay a kill.
+turns, so input that can be large is given in parts. What changes and evaluations wait for has threads of its own,
+because everybody's turns at the others would delay a kill.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ in_worker = _reads.run
 in_write_worker = _writes.run
 """For work inside of a transaction that writes, which others wait for."""
 in_change_worker = _changes.run
-"""For compiling the flags that a change has altered, before its response is sent. Nothing else may run here."""
+"""For what a change or an evaluation waits for: compiling the flags that a change has altered, and translating them."""
 
 
 async def exhaust(run: Callable[..., Awaitable[bool]], steps: Iterator[object]) -> None:

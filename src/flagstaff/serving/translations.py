@@ -4,13 +4,13 @@ import asyncio
 
 from flagstaff.concurrency.shared_tasks import SharedTasks
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import in_change_worker
 from flagstaff.evaluation.dialects import translate
 from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
 
 
 class Translations:
-    """Makes each translation once,; requests that need the same one share the work."""
+    """Makes each translation once; requests that need the same one share the work."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self._running: SharedTasks[tuple[EnvironmentSnapshot, Dialect], None] = SharedTasks(supervisor, "translate")
@@ -29,4 +29,4 @@ class Translations:
 
 
 async def _add(environment: EnvironmentSnapshot, dialect: Dialect) -> None:
-    environment.translations[dialect] = await in_worker(translate, environment, dialect)
+    environment.translations[dialect] = await in_change_worker(translate, environment, dialect)

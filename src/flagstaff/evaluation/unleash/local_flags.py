@@ -44,7 +44,7 @@ class LocalFlags:
 
     def after(self, before: "LocalFlags") -> "LocalFlags":
         """These flags with the past of the state before them."""
-        payload = before.payloads.get("") or before.compose()
+        payload = before.compose()
         return replace(self, past=before.past.followed_by(payload.tag, self.compare(before)))
 
     def compare(self, before: "LocalFlags") -> list[str]:
@@ -53,7 +53,10 @@ class LocalFlags:
         return [key for key in keys if before.features.get(key) != self.features.get(key)]
 
     def compose(self, prefix: str = "") -> Payload:
-        """The payload of the flags whose keys begin with a prefix."""
+        """The payload of the flags whose keys begin with a prefix; the kept one, if there is one by now."""
+        known = self.payloads.get(prefix)
+        if known is not None:  # many clients ask at once after a change
+            return known
         chosen = [feature for key, feature in self.features.items() if key.startswith(prefix)]
         digests = Digests(self.environment_id.bytes)
         for feature in chosen:
