@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 from bench.management_data import Filled
-from flagstaff.api.operations import list_operations
 from flagstaff.assembly.api import create_api
 from tests.support.description import STREAMS, described
+from tests.support.operations import list_operations
 
 Json = dict[str, Any]
 

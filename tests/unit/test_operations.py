@@ -6,13 +6,14 @@ from fastapi import APIRouter, Depends, Header, Query
 from pydantic import BaseModel, ConfigDict
 
 from flagstaff.api.entity_tags import IF_MATCH
-from flagstaff.api.operations import asks, list_operations, reads, writes
+from flagstaff.api.operations import asks, reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.assembly.api import create_api
 from flagstaff.http.operations import OPERATION, SMALL_BODY, Caller, Operation, only_reads, operation_of
 from flagstaff.permissions.permissions import Permission
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE
 from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP
+from tests.support.operations import list_operations
 
 
 class Body(BaseModel):

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.api.operations import list_operations
 from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
 from flagstaff.http.fields import MAX_FIELD_ERRORS
 from tests.support.api import Caller, Json, field_errors
 from tests.support.description import described
+from tests.support.operations import list_operations
 from tests.support.sdk_keys import KeyMaker
 from tests.web.conftest import SignUp
 from tests.web.test_matrix import BODIES, Operation, Place, make_place, operations, success_of

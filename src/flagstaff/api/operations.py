@@ -7,14 +7,13 @@
 Its route checks them for each request (`api/operation_routes.py`), and the API's description has them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_origin
 
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
-from starlette.routing import BaseRoute
 
 from flagstaff.api.entity_tags import IF_MATCH
 from flagstaff.http.operations import READING, SMALL_BODY, Caller, Operation
@@ -154,15 +153,6 @@ def facts_of(route: APIRoute) -> Operation:
         parameters=_find_parameters(route),
         lists=_find_lists(route),
     )
-
-
-def list_operations(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str, Operation]]:
-    """The method, the template of the path and the facts of each operation; raises LookupError like `statement_of`."""
-    for route in routes:
-        if isinstance(route, APIRoute):
-            operation = facts_of(route)
-            for method in route.methods or ():
-                yield method, route.path_format, operation
 
 
 def _takes_tag(dependant: Dependant) -> bool:

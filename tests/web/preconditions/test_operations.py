@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from flagstaff.api.operations import list_operations
 from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.administration import account_path
 from tests.support.api import Caller, Json, field_errors
 from tests.support.description import described
+from tests.support.operations import list_operations
 from tests.support.sessions import PASSWORD
 from tests.web.conftest import ListChanges, SignUp
 from tests.web.test_matrix import Operation, Place, make_place, operations

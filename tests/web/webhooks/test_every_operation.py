@@ -5,13 +5,13 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.api.operations import list_operations
 from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
 from flagstaff.hooks.webhooks import INSTANCE_EVENTS
 from tests.support.api import created
 from tests.support.description import described
+from tests.support.operations import list_operations
 from tests.support.receiver import Receiver
 from tests.web.conftest import SignUp
 from tests.web.test_matrix import make_place, operations
