@@ -91,13 +91,7 @@ class Clones:
     ) -> list[Cloned]:
         found = await flags_store.list_flags(connection, origin.id)
         read = ReadEnvironmentFlags(found, await rules_store.list_rules_of_environment(connection, origin.id))
-        sides = await in_write_worker(read.collect)
-        await in_write_worker(_require_prerequisites, sides)
-        # The newest flag is read first, and shall be the newest again.
-        in_order = reversed(sides.values())
-        cloned = await in_write_worker(_clone, in_order, environment, self.now(), all_off=all_off)
-        await in_write_worker(empty, sides)
-        return cloned
+        return await in_write_worker(_clone_all, read, environment, self.now(), all_off=all_off)
 
     async def _write(self, connection: Connection, environment: Environment, cloned: Sequence[Cloned]) -> None:
         self.flags.settings.max_flags_per_environment.require_room(0, len(cloned))
@@ -121,6 +115,15 @@ async def _require_few(connection: Connection, origin: Environment) -> None:
             f"The environment {origin.key} has {count:,} flags and rules that are not archived, and at most "
             f"{CLONED_MAX:,} can be copied at once. Create an empty environment, and copy the flags in several steps.",
         )
+
+
+def _clone_all(read: ReadEnvironmentFlags, environment: Environment, now: datetime, *, all_off: bool) -> list[Cloned]:
+    sides = read.collect()
+    _require_prerequisites(sides)
+    # The newest flag is read first, and shall be the newest again.
+    cloned = _clone(reversed(sides.values()), environment, now, all_off=all_off)
+    empty(sides)
+    return cloned
 
 
 def _require_prerequisites(sides: Mapping[str, Side]) -> None:

@@ -18,7 +18,6 @@ from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects import environments_store
-from flagstaff.values.lists import empty
 from flagstaff.values.quotas import WorkQuota
 
 
@@ -41,10 +40,6 @@ class Costly:
     rules: list[Rule]
     segments: list[Segment]
     prerequisites: int
-
-    def free(self) -> None:
-        """Free the rules and segments, when nobody needs them any more."""
-        return empty(self.rules, self.segments)
 
     def work(self, its_rules: Sequence[Rule], its_segments: Sequence[Segment]) -> Work:
         """The worst cost with these rules and segments."""
@@ -72,15 +67,7 @@ class WorkBudgets:
         if not await in_write_worker(_may_grow, written, replaced):
             return None
         found = await read_costly(connection, project_id, environment_id)
-        ids = {rule.id for rule in written}
-        others = [rule for rule in found.rules if rule.id not in ids]
-        work = await in_write_worker(found.work, others, found.segments)
-        excess = await in_write_worker(self._add, work, written, found.segments, "environment")
-        if excess is not None:
-            before = await in_write_worker(found.work, [*others, *replaced], found.segments)
-            if work.micros <= before.micros:
-                return None
-        return excess
+        return await in_write_worker(self._find_excess, found, written, replaced)
 
     async def find_excess_of_segment(
         self, connection: Connection, project_id: UUID, segment: Segment, replaced: Segment | None
@@ -94,14 +81,9 @@ class WorkBudgets:
             return Excess(0, f"conditions.{place}", self.quota.message("segment alone", alone.micros))
         for environment_id, key in await segments_store.list_environments_with(connection, project_id, segment.key):
             found = await read_costly(connection, project_id, environment_id)
-            others = [each for each in found.segments if each.id != segment.id]
-            work = await in_write_worker(found.work, found.rules, others)
-            place = await in_write_worker(work.add_segment, segment, self.quota.maximum)
-            if place is None:
-                continue
-            before = await in_write_worker(found.work, found.rules, [*others, *([replaced] if replaced else [])])
-            if work.micros > before.micros:
-                return Excess(0, f"conditions.{place}", self.quota.message(f"environment {key}", work.micros))
+            excess = await in_write_worker(self._find_excess_of_segment, found, segment, replaced, key)
+            if excess is not None:
+                return excess
         return None
 
     async def find_excess_of_flag(
@@ -130,6 +112,29 @@ class WorkBudgets:
         present = compute_work(instructions_of, saved, named)
         planned = compute_work(instructions_of, drafted, named)
         return excess if planned.micros > present.micros else None
+
+    def _find_excess(self, found: Costly, written: Sequence[Rule], replaced: Sequence[Rule]) -> Excess | None:
+        ids = {rule.id for rule in written}
+        others = [rule for rule in found.rules if rule.id not in ids]
+        work = found.work(others, found.segments)
+        excess = self._add(work, written, found.segments, "environment")
+        if excess is None:
+            return None
+        before = found.work([*others, *replaced], found.segments)
+        return excess if work.micros > before.micros else None
+
+    def _find_excess_of_segment(
+        self, found: Costly, segment: Segment, replaced: Segment | None, environment_key: str
+    ) -> Excess | None:
+        others = [each for each in found.segments if each.id != segment.id]
+        work = found.work(found.rules, others)
+        place = work.add_segment(segment, self.quota.maximum)
+        if place is None:
+            return None
+        before = found.work(found.rules, [*others, *([replaced] if replaced else [])])
+        if work.micros <= before.micros:
+            return None
+        return Excess(0, f"conditions.{place}", self.quota.message(f"environment {environment_key}", work.micros))
 
     def _add(
         self, work: Work, written: Sequence[Rule], its_segments: Sequence[Segment], place_name: str
@@ -166,14 +171,17 @@ class WorkOfEnvironment:
 
 
 async def read_works(database: Database) -> list[WorkOfEnvironment]:
-    """Return the cost of the conditions of each environment of all projects, read one after the other."""
+    """Return the cost of the conditions of each environment of all projects, read one after the other.
+
+    This is for a command: the computation pauses for nobody.
+    """
     async with database.read() as connection:
         found = await environments_store.list_environments_with_costly_rules(connection)
     works = []
     for each in found:
         async with database.read() as connection:
             costly = await read_costly(connection, each.project_id, each.id)
-        work = await in_write_worker(costly.work, costly.rules, costly.segments)
+        work = costly.work(costly.rules, costly.segments)
         works.append(WorkOfEnvironment(each.project_id, each.key, work.micros))
     return works
 

@@ -60,8 +60,7 @@ class ConditionWork:
             )
         whole = await in_worker(found.work, found.rules, found.segments)
         described = await in_worker(_describe, whole.micros, found, {flag.id: flag.key for flag in named})
-        await in_worker(found.free)
-        await in_worker(empty, named)
+        await in_worker(empty, found.rules, found.segments, named)
         return described
 
 

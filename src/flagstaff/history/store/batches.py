@@ -10,7 +10,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import in_write_worker
 from flagstaff.database import dialect, tables
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordBatch, RecordGroup, joined
@@ -137,7 +137,7 @@ async def write_batches(connection: AsyncConnection, *batches: RecordBatch, dige
 async def _join_groups(groups: Sequence[RecordGroup]) -> list[RecordGroup]:
     """The groups with their digests; those of an environment that have the same columns are one."""
     alike: dict[tuple[object, ...], list[RecordGroup]] = {}
-    await in_worker(_make_digests, [group.layout for group in groups])
+    await in_write_worker(_make_digests, [group.layout for group in groups])
     for group in groups:
         columns = group.attributes is None, group.flags is None
         kind = group.environment_id, group.layout.digest, group.has_all, *columns
