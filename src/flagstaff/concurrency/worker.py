@@ -1,8 +1,8 @@
 """Threads for work that takes longer than some milliseconds, so that the event loop answers evaluations meanwhile.
 
 A thread gets input that nobody changes and returns a result. It touches nothing that the event loop uses. Callers take
-turns, so input that can be large is given in parts. What changes and evaluations wait for has threads of its own,
-because everybody's turns at the others would delay a kill.
+turns, so input that can be large is given in parts. What changes, evaluations and guards wait for has threads of its
+own, because everybody's turns at the others would delay a kill.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from flagstaff.concurrency.pacing import end_if_abandoned
 
@@ -44,10 +44,13 @@ in_worker = _reads.run
 in_write_worker = _writes.run
 """For work inside of a transaction that writes, which others wait for."""
 in_change_worker = _changes.run
-"""For what a change or an evaluation waits for: compiling the flags that a change has altered, and translating them."""
+"""For what a change, an evaluation or a guard waits for, such as compiling the flags that a change has altered."""
+
+Run = Callable[..., Awaitable[Any]]
+"""One of these, where a caller chooses."""
 
 
-async def exhaust(run: Callable[..., Awaitable[bool]], steps: Iterator[object]) -> None:
+async def exhaust(run: Run, steps: Iterator[object]) -> None:
     """Take all steps of an iterator in one of the threads, in turns of ten milliseconds."""
     while not await run(_advance, steps):
         pass

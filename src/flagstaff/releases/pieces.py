@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from flagstaff.concurrency.pacing import Turns
+from flagstaff.concurrency.worker import in_change_worker
 from flagstaff.conditions.attributes import IDENTIFIER_MAX_BYTES, read_identifier
 from flagstaff.database.database import Connection
 from flagstaff.database.tables import microseconds, moment
@@ -72,10 +73,12 @@ async def read_news(connection: Connection, release: Release, counted: Observati
     wanted = EvaluationFilter(flag=FlagFilter(flag_id=release.flag_id), since=moment(counted.began_at))
     stretches, found = [], list[FollowedSegment]()
     if position.unfinished:
-        stretches.append(await following.read_unfinished(connection, number, position, wanted))
+        stretches.append(await following.read_unfinished(connection, number, position, wanted, in_change_worker))
     start = stretches[-1].position if stretches else position
     if last_segment > start.segment:
-        stretches.append(await following.read_segments(connection, number, start, wanted, last=last_segment))
+        stretches.append(
+            await following.read_segments(connection, number, start, wanted, last=last_segment, run=in_change_worker)
+        )
     for stretch in stretches:
         found += stretch.segments
         position = stretch.position

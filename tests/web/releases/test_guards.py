@@ -1,9 +1,11 @@
 """Guards: they turn off a harmful flag, pause a release, or only notify; and the data that they judge."""
 
+import asyncio
 import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from threading import Event
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.database import tables
 from flagstaff.evaluation.bucketing import bucket
 from flagstaff.releases.wording import NOT_JUDGED
@@ -63,6 +66,24 @@ async def expose(caller: Caller, project: Json, users: Sequence[str]) -> tuple[l
 def errors(users: Sequence[str]) -> list[Json]:
     """Return an error of each of some users."""
     return [{"metric": "errors", "user_id": user} for user in users]
+
+
+async def test_a_guard_does_not_wait_for_the_long_work_of_others(
+    ada: Caller, project: Json, flag: Json, metric: Json
+) -> None:
+    assert metric
+    await expose(ada, project, ["somebody"])  # loads the project
+    release = await begin(ada, flag, TURN_OFF)
+    go_on = Event()
+    work = asyncio.ensure_future(in_worker(go_on.wait))
+    try:
+        treated, control = await expose(ada, project, people(0, 60))
+        await send_events(ada, project["sdk_key"], *errors([*treated, control[0]]))
+        await until_state(ada, release, "stopped")
+    finally:
+        go_on.set()
+        await work
+    assert not (await ada.get(flag_path(flag))).json()["enabled"]
 
 
 @pytest.mark.both_databases

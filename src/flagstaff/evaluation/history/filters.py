@@ -44,7 +44,7 @@ class FlagFilter:
     def search(self, layout: Layout) -> Checks | None:
         """Return the tests that the bytes of an evaluation with this layout must pass; None if no evaluation can match.
 
-        Works, because a layout may have thousands of flags and rules.
+        A layout may have thousands of flags and rules, so this is for a thread.
         """
         for position, flag in enumerate(layout.recorded):
             if self._is(flag):

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import Run, in_worker
 from flagstaff.database import tables
 from flagstaff.database.tables import microseconds
 from flagstaff.evaluation.history.filters import EvaluationFilter
@@ -131,30 +131,36 @@ async def find_last_segment(connection: AsyncConnection, number: int) -> int:
 
 
 async def read_unfinished(
-    connection: AsyncConnection, number: int, position: Position, wanted: EvaluationFilter
+    connection: AsyncConnection, number: int, position: Position, wanted: EvaluationFilter, run: Run = in_worker
 ) -> Stretch:
-    """Read what batches have added to the segments up to the position. Raises Error CONFLICT as `read_segments`."""
+    """Read what batches have added to the segments up to the position; `run` and errors are as in `read_segments`."""
     if not position.unfinished:
         return Stretch(position)
     listed = _query.where(_segments.id.in_(position.unfinished))
     rows = (await connection.execute(listed, {"environment": number})).all()
     existing = Position(position.segment, {each.id: position.unfinished[each.id] for each in rows})
-    return await _select(connection, rows, existing, wanted)
+    return await _select(connection, rows, existing, wanted, run)
 
 
 async def read_segments(
-    connection: AsyncConnection, number: int, position: Position, wanted: EvaluationFilter, *, last: int
+    connection: AsyncConnection,
+    number: int,
+    position: Position,
+    wanted: EvaluationFilter,
+    *,
+    last: int,
+    run: Run = in_worker,
 ) -> Stretch:
     """Some segments after the position, up to the id `last`; at the end, the position stays the same.
 
-    A segment in which nothing matches the filter is left out.
+    A segment in which nothing matches the filter is left out. Large layouts are read in the thread that `run` chooses.
 
     Raises:
         Error: CONFLICT when a newer version of Flagstaff has written one of them in a form that is unknown.
     """
     query = _query.where(_segments.id > position.segment, _segments.id <= last, *_within(wanted))
     rows = (await connection.execute(query.limit(SEGMENTS_AT_ONCE), {"environment": number})).all()
-    return await _select(connection, rows, position, wanted)
+    return await _select(connection, rows, position, wanted, run)
 
 
 def _within(wanted: EvaluationFilter) -> Iterator[sa.ColumnElement[bool]]:
@@ -167,12 +173,12 @@ def _within(wanted: EvaluationFilter) -> Iterator[sa.ColumnElement[bool]]:
 
 
 async def _select(
-    connection: AsyncConnection, rows: Sequence[Any], position: Position, wanted: EvaluationFilter
+    connection: AsyncConnection, rows: Sequence[Any], position: Position, wanted: EvaluationFilter, run: Run
 ) -> Stretch:
     found, damaged = [], 0
     with _translated():
-        layouts = await get_layouts(connection, {each.layout_id for each in rows})
-        checks = await in_worker(find_checks, layouts, wanted.flag)
+        layouts = await get_layouts(connection, {each.layout_id for each in rows}, run)
+        checks = await run(find_checks, layouts, wanted.flag)
         for each in rows:
             read, position = position.unfinished.get(each.id, 0), position.after(each)
             layout, of_layout = layouts[each.layout_id], checks[each.layout_id]

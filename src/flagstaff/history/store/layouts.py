@@ -9,7 +9,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.worker import in_worker
+from flagstaff.concurrency.worker import Run, in_worker
 from flagstaff.database import tables
 from flagstaff.evaluation.history.layout import Decider, Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
@@ -64,14 +64,17 @@ def _stored(layout: Layout) -> dict[str, Sequence[object]]:
     return {**flags, "attributes": layout.attributes} if layout.attributes else flags
 
 
-async def decode_layout(version: int, content: bytes) -> Layout:
-    """A layout from its stored form; a large one is read in the worker thread.
+async def decode_layout(version: int, content: bytes, run: Run = in_worker) -> Layout:
+    """A layout from its stored form; a large one is read in a thread.
 
     Raises UnknownVersionError if it is too new.
     """
     if version not in _VERSIONS:
         raise UnknownVersionError(f"layouts of version {version} are unknown")
-    return await in_worker(_read, content) if len(content) > _LARGE_BYTES else _read(content)
+    if len(content) <= _LARGE_BYTES:
+        return _read(content)
+    layout: Layout = await run(_read, content)
+    return layout
 
 
 def _read(content: bytes) -> Layout:
@@ -85,10 +88,12 @@ def _decode_flags(stored: Iterable[msgspec.Raw]) -> tuple[LayoutFlag, ...]:
     return tuple(map(_flag_decoder.decode, stored))
 
 
-async def get_layouts(connection: AsyncConnection, layout_ids: Collection[int]) -> dict[int, Layout]:
-    """Layouts by their ids."""
+async def get_layouts(
+    connection: AsyncConnection, layout_ids: Collection[int], run: Run = in_worker
+) -> dict[int, Layout]:
+    """Layouts by their ids; large ones are read in a thread."""
     query = sa.select(_layouts.id, _layouts.version, _layouts.content).where(_layouts.id.in_(layout_ids))
     return {
-        layout_id: await decode_layout(version, content)
+        layout_id: await decode_layout(version, content, run)
         for layout_id, version, content in await connection.execute(query)
     }
