@@ -15,29 +15,23 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import httpx
 
-from bench.flag_sets import make_mixed_set
 from bench.machine import Cores, NotReadyError, choose_cores
+from bench.places import PASSWORD, Place, make_key, make_place
 from bench.raw_http import Connection, request
 from bench.report import print_table
 from bench.servers import FlagstaffServer, Switches
-from flagstaff.database.database import Database
-from flagstaff.flags.flags import Flag, Rule
-from tests.support.builders import make_flag, store_all
+from bench.steady import RATE, percentile, time_evaluations
+from tests.support.stores import Store
 
-RATE = 200  # evaluations a second
-CONNECTIONS = 32
 QUIET_SECONDS, NOISY_SECONDS = 4, 8
-LATE_SECONDS = 2  # the wait for the last evaluations; those without an answer count with their latency so far
 LIST_FLAGS, CHANGED_FLAGS = 1_500, 1_000
 WANTED_RATIO = 3
-_PASSWORD = "a password for the bench"
 _UNKNOWN_KEYS = {f"x{number}": 0 for number in range(20_000)}  # 228 KiB
 
 
@@ -49,17 +43,6 @@ class Noise:
     requests: Sequence[bytes]
     clients: int
     per_second: float = 1_000
-
-
-@dataclass(frozen=True)
-class Place:
-    """An account's project and its `production`."""
-
-    token: str
-    path: str
-    environment_id: UUID
-    project_id: UUID
-    sdk_key: str
 
 
 def main() -> None:
@@ -75,27 +58,27 @@ def main() -> None:
         limits["FLAGSTAFF_API_RATE_LIMIT"] = "1200/minute"  # the default
         with FlagstaffServer(cores.server, data, Switches(), limits) as server:
             server.wait_until_it_is_loaded()
-            _measure(server, data, cores)
+            _measure(server, Store(None, data), cores)
 
 
-def _measure(server: FlagstaffServer, data: Path, cores: Cores) -> None:
+def _measure(server: FlagstaffServer, store: Store, cores: Cores) -> None:
     os.sched_setaffinity(0, {cores.load})
     port = int(server.url.rpartition(":")[2])
     with httpx.Client(base_url=server.url, timeout=60) as client:
-        victim = _make_place(client, data, "victim", 20)
-        neighbours = _neighbours(client, data)
+        victim = make_place(client, store, "victim", 20)
+        neighbours = _neighbours(client, store)
     evaluate = request(
         "POST", "/sdk/v1/evaluate", {"environment": "production", "context": {"user_id": "ada"}}, sdk_key=victim.sdk_key
     )
-    asyncio.run(_time_evaluations(port, evaluate, 1))  # loads the project
+    asyncio.run(time_evaluations(port, evaluate, 1))  # loads the project
     rows, wanted = [], " ".join(sys.argv[1:])
     for noise in (each for each in neighbours if wanted in each.name):
-        quiet = asyncio.run(_time_evaluations(port, evaluate, QUIET_SECONDS))
+        quiet = asyncio.run(time_evaluations(port, evaluate, QUIET_SECONDS))
         with _noise(port, noise) as answered:
-            noisy = asyncio.run(_time_evaluations(port, evaluate, NOISY_SECONDS))
+            noisy = asyncio.run(time_evaluations(port, evaluate, NOISY_SECONDS))
             count = answered.value
-        ratio = _percentile(noisy, 0.99) / _percentile(quiet, 0.99)
-        figures = (_percentile(times, part) * 1000 for times in (quiet, noisy) for part in (0.5, 0.99))
+        ratio = percentile(noisy, 0.99) / percentile(quiet, 0.99)
+        figures = (percentile(times, part) * 1000 for times in (quiet, noisy) for part in (0.5, 0.99))
         verdict = "" if ratio <= WANTED_RATIO else f"above {WANTED_RATIO}"
         rows.append((noise.name, verdict, *(f"{each:.2f}" for each in figures), f"{ratio:.1f}", str(count)))
     print(f"{RATE} evaluations a second beside one neighbour at a time; milliseconds")
@@ -103,11 +86,11 @@ def _measure(server: FlagstaffServer, data: Path, cores: Cores) -> None:
     print_table(heads, rows)
 
 
-def _neighbours(client: httpx.Client, data: Path) -> list[Noise]:
-    lists = _make_place(client, data, "lists", LIST_FLAGS, description="й" * 10_000)
-    writes = _make_place(client, data, "writes", CHANGED_FLAGS)
-    unknown = _make_place(client, data, "unknown", 1)
-    summaries = _make_place(client, data, "summaries", 100)
+def _neighbours(client: httpx.Client, store: Store) -> list[Noise]:
+    lists = make_place(client, store, "lists", LIST_FLAGS, description="й" * 10_000)
+    writes = make_place(client, store, "writes", CHANGED_FLAGS)
+    unknown = make_place(client, store, "unknown", 1)
+    summaries = make_place(client, store, "summaries", 100)
     headers = {"authorization": f"Bearer {writes.token}"}
     flags = client.get(f"{writes.path}/flags", headers=headers).json()
     toggles = [request("POST", f"{writes.path}/flags/{each['id']}/toggle", token=writes.token) for each in flags]
@@ -115,7 +98,7 @@ def _neighbours(client: httpx.Client, data: Path) -> list[Noise]:
     for _ in range(200):
         body = {"environment": "production", "context": {"user_id": "ada"}}
         client.post("/sdk/v1/evaluate", json=body, headers={"x-sdk-key": summaries.sdk_key})
-    login = request("POST", "/auth/login", {"email": "lists@example.com", "password": _PASSWORD})
+    login = request("POST", "/auth/login", {"email": "lists@example.com", "password": PASSWORD})
     summary = f"{summaries.path}/evaluations/summary?interval=1h"
     client.post("/sdk/v1/evaluate", json={"environment": "production"}, headers={"x-sdk-key": writes.sdk_key})
     return [
@@ -137,7 +120,7 @@ def _neighbours(client: httpx.Client, data: Path) -> list[Noise]:
         Noise("50 parallel logins", [login], 50),
         Noise("summaries, 20 a second", [request("GET", summary, token=summaries.token)], 4, 5),
         *_bounded(client, lists, unknown),
-        *_at_the_budget(client, data),
+        *_at_the_budget(client, store),
     ]
 
 
@@ -149,7 +132,7 @@ def _bounded(client: httpx.Client, lists: Place, other: Place) -> list[Noise]:
     actions = [
         request("POST", path, enable, token=lists.token, idempotency_key=f"key-{number}") for number in range(2_000)
     ]
-    key = _make_key(client, other, "server")
+    key = make_key(client, other, "server")
     variants = {f"{each:x}": 1 for each in range(48)}
     toggles = {f"f{number}": {"yes": 1, "variants": variants} for number in range(400)}
     reports = [
@@ -161,7 +144,7 @@ def _bounded(client: httpx.Client, lists: Place, other: Place) -> list[Noise]:
         )
         for number in range(50)
     ]
-    public = request("POST", "/ofrep/v1/evaluate/flags", {}, token=_make_key(client, other, "browser"))
+    public = request("POST", "/ofrep/v1/evaluate/flags", {}, token=make_key(client, other, "browser"))
     metric = {"key": "errors", "name": "Errors", "kind": "binary", "better": "down"}
     client.post(
         f"/api/projects/{other.project_id}/metrics", json=metric, headers={"authorization": f"Bearer {other.token}"}
@@ -189,13 +172,13 @@ def _bounded(client: httpx.Client, lists: Place, other: Place) -> list[Noise]:
     ]
 
 
-def _at_the_budget(client: httpx.Client, data: Path) -> list[Noise]:
+def _at_the_budget(client: httpx.Client, store: Store) -> list[Noise]:
     """Return neighbours whose conditions use up the budget, with worst-case texts that differ each time.
 
     Each has a separate account, so that none uses up the requests of another.
     """
     asking, explaining, drafting, playing = (
-        _make_place(client, data, f"conditions-{number}", 1) for number in range(4)
+        make_place(client, store, f"conditions-{number}", 1) for number in range(4)
     )
     conditions = [
         {"attribute": "x", "operator": "matches", "values": [f"[ab]*a[ab]{{20}}c{number}"], "negate": True}
@@ -240,76 +223,6 @@ def _at_the_budget(client: httpx.Client, data: Path) -> list[Noise]:
     ]
 
 
-def _make_key(client: httpx.Client, place: Place, kind: str) -> str:
-    """An SDK key of the place's `production`."""
-    body = {"name": kind, "environment": "production", "kind": kind}
-    path, headers = f"/api/projects/{place.project_id}/sdk-keys", {"authorization": f"Bearer {place.token}"}
-    made: str = client.post(path, json=body, headers=headers).raise_for_status().json()["key"]
-    return made
-
-
-def _make_place(client: httpx.Client, data: Path, name: str, size: int, *, description: str | None = None) -> Place:
-    """An account with a project, whose `production` gets the mixed set of flags."""
-    account = {"email": f"{name}@example.com", "password": _PASSWORD}
-    client.post("/auth/register", json=account).raise_for_status()
-    token = client.post("/auth/login", json=account).json()["token"]
-    headers = {"authorization": f"Bearer {token}"}
-    project = client.post("/api/projects", json={"name": name}, headers=headers).json()
-    at = f"/api/projects/{project['id']}/environments"
-    environments = client.get(at, headers=headers).json()
-    (production,) = (each for each in environments if each["key"] == "production")
-    place = Place(token, f"{at}/{production['id']}", UUID(production["id"]), UUID(project["id"]), project["sdk_key"])
-    asyncio.run(_store_flags(data, place, size, description))
-    return place
-
-
-async def _store_flags(data: Path, place: Place, size: int, description: str | None) -> None:
-    """Write flags directly to the database, before the server has loaded the environment."""
-    made = make_mixed_set(size)
-    environment = replace(made.environment, id=place.environment_id, project_id=place.project_id)
-    flags: list[Flag] = []
-    rules: list[Rule] = []
-    for targeted in made.flags:
-        values = {name: getattr(targeted.flag, name) for name in ("key", "enabled", "rollout_percentage")}
-        flags.append(make_flag(environment, id=targeted.flag.id, description=description, **values))
-        rules.extend(targeted.rules)
-    database = Database(None, data)
-    try:
-        await store_all(database, *flags, *rules)
-    finally:
-        await database.close()
-
-
-async def _time_evaluations(port: int, evaluate: bytes, seconds: float) -> list[float]:
-    """Return the latency of each evaluation, in seconds, counted from its scheduled start."""
-    free: asyncio.Queue[Connection] = asyncio.Queue()
-    for _ in range(CONNECTIONS):
-        free.put_nowait(await Connection.open(port))
-    latencies: list[float] = []
-
-    async def send(due: float) -> None:
-        connection = await free.get()
-        try:
-            assert await connection.exchange(evaluate) == 200
-        finally:  # even if it took too long
-            latencies.append(time.perf_counter() - due)
-        free.put_nowait(connection)
-
-    began = time.perf_counter()
-    tasks = []
-    for number in range(int(RATE * seconds)):
-        due = began + number / RATE
-        await asyncio.sleep(max(0, due - time.perf_counter()))
-        tasks.append(asyncio.create_task(send(due)))
-    _, late = await asyncio.wait(tasks, timeout=LATE_SECONDS)
-    for task in late:
-        task.cancel()
-    await asyncio.gather(*late, return_exceptions=True)
-    while not free.empty():
-        free.get_nowait().close()
-    return latencies
-
-
 @contextmanager
 def _noise(port: int, noise: Noise) -> Iterator[Any]:
     """Run a process that generates load until the block ends; yield the number of its answers."""
@@ -344,10 +257,6 @@ async def _work(port: int, noise: Noise, answered: Any) -> None:
             await asyncio.sleep(max(0, due - asyncio.get_running_loop().time()))
 
     await asyncio.gather(*(client(number) for number in range(noise.clients)))
-
-
-def _percentile(seconds: Sequence[float], part: float) -> float:
-    return sorted(seconds)[int(len(seconds) * part)]
 
 
 if __name__ == "__main__":

@@ -59,6 +59,15 @@ class Connection:
             return 0
         return int(head[9:12])
 
+    async def fetch(self, sent: bytes) -> tuple[int, bytes]:
+        """Send a request; return the status and the body of an answer that states its length, or 0 and nothing."""
+        try:
+            self.writer.write(sent)
+            head = await self.reader.readuntil(b"\r\n\r\n")
+            return int(head[9:12]), await self.reader.readexactly(_content_length(head) or 0)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            return 0, b""
+
     async def _discard(self, left: int) -> None:
         while left:
             read = await self.reader.read(min(left, _READ_BYTES))
