@@ -298,6 +298,12 @@ TESTS: dict[str, list[str]] = {
         "web/releases/test_create_release.py::test_a_flag_has_one_release_at_a_time",
         "web/releases/test_create_release.py::test_of_the_releases_of_a_flag_that_have_ended_so_many_are_kept",
     ],
+    "watched-releases": [
+        (
+            "web/releases/test_create_release.py::"
+            "test_so_many_releases_may_be_watched_and_a_schedule_or_a_cancelled_one_takes_no_place"
+        )
+    ],
     "release-outlooks": ["storage/history/test_events.py::test_the_latest_events_are_read_up_to_a_bound"],
     "events": [
         "web/metrics/test_events.py::test_a_body_of_another_form_is_refused_as_a_whole",

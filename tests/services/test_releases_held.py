@@ -108,7 +108,7 @@ async def test_the_next_step_waits_for_a_threshold_that_is_about_to_act(begun: B
 
 
 async def test_guards_watch_an_edit_by_hand_just_before_a_person_pauses(begun: Begun) -> None:
-    releases = Releases(begun.database, now)
+    releases = Releases(begun.database, now, SETTINGS)
     await begun.flags.update_flag(begun.actor, begun.path, rollout_percentage=20)
     await releases.pause_release(begun.actor, begun.path, begun.release.id)
     paused = await begun.run()

@@ -32,7 +32,7 @@ def build_releases(
     retention = ReleaseRetention(database, passed_time)
     foundation.services += [
         Metrics(database, now, foundation.settings, releases_store.list_watched),
-        Outlooks(database, Releases(database, now), history),
+        Outlooks(database, Releases(database, now, foundation.settings), history),
     ]
     foundation.periodic_tasks += [
         PeriodicTask("releases", RUN_SECONDS, runner.run_due, "applies the steps of releases", by_one_worker=True),

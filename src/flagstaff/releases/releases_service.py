@@ -30,6 +30,7 @@ from flagstaff.releases.creation_checks import (
 from flagstaff.releases.guardian import acting_for, write_release
 from flagstaff.releases.plans import Plan, Step, WhenLate
 from flagstaff.releases.releases import APPLIED_MAX, Release, State, record_of, with_present
+from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.lists import WHOLE, Window
 
@@ -46,6 +47,7 @@ class Releases:
 
     database: Database
     now: Callable[[], datetime]
+    settings: Settings
 
     async def create_release(self, actor: Actor, path: FlagPath, plan: Plan) -> Release:
         """Create a release of a flag, which begins at the time of its first step.
@@ -53,8 +55,8 @@ class Releases:
         Raises:
             Error: INVALID for steps that could not be applied to the flag as it is, or in an order or at times that
                 cannot be, for guards that have nothing to compare, or for thresholds of what nobody reports; CONFLICT,
-                which names it, if another release of the flag has not ended; FORBIDDEN without `rules:write` if it
-                changes rules.
+                which names it, if another release of the flag has not ended, or if there are too many watched ones;
+                FORBIDDEN without `rules:write` if it changes rules.
         """
         await self._require_reported(actor, path, plan, Permission.FLAGS_WRITE)
         async with self.database.transaction() as transaction:
@@ -69,6 +71,8 @@ class Releases:
                 )
             release = await self._draft(connection, actor, flag, plan)
             await require_permissions(connection, actor, release)
+            if release.is_observed or release.thresholds:
+                await self._require_room(connection, release)
             await releases_store.delete_oldest(connection, flag.id, ENDED_KEPT - 1)
             await releases_store.create_release(connection, release)
             made = record_of(release, is_new=True)
@@ -78,6 +82,13 @@ class Releases:
             release = replace(release, mark=transaction.change)
             await releases_store.update_release(connection, release)
             return release
+
+    async def _require_room(self, connection: Connection, release: Release) -> None:
+        """Raise Error CONFLICT if there are as many watched releases as may be: each costs time while it runs."""
+        present = await releases_store.count_watched(connection, release.project_id, release.environment_id)
+        self.settings.max_watched_releases_per_environment.require_room(present.of_environment)
+        self.settings.max_watched_releases_per_project.require_room(present.of_project)
+        self.settings.max_watched_releases.require_room(present.of_all)
 
     async def draft_release(self, actor: Actor, path: FlagPath, plan: Plan) -> Release:
         """The release that a plan would make of a flag, which is not created.

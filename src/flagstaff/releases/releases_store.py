@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -79,21 +79,33 @@ _lost = (
     .order_by(_columns.due_at)
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
-_observed = sa.select(_columns.id, _columns.updated_at).where(
-    _columns.state.in_((State.RUNNING, State.PAUSED)),
-    sa.or_(
-        sa.cast(_columns.guards, sa.Text) != "[]", sa.cast(_columns.steps, sa.Text).like("%least\\_users%", escape="\\")
-    ),
+_has_begun = _columns.state.in_((State.RUNNING, State.PAUSED))
+_is_observed = sa.or_(
+    sa.cast(_columns.guards, sa.Text) != "[]", sa.cast(_columns.steps, sa.Text).like("%least\\_users%", escape="\\")
 )
-_with_thresholds = sa.select(_columns.id, _columns.updated_at).where(
-    _columns.state.in_((State.RUNNING, State.PAUSED)), sa.cast(_columns.thresholds, sa.Text) != "[]"
-)
+_has_thresholds = sa.cast(_columns.thresholds, sa.Text) != "[]"
+_observed = sa.select(_columns.id, _columns.updated_at).where(_has_begun, _is_observed)
+_with_thresholds = sa.select(_columns.id, _columns.updated_at).where(_has_begun, _has_thresholds)
+_of_project = _columns.project_id == sa.bindparam("project")
+_count_watched = sa.select(
+    sa.func.count().filter(_of_project, _columns.environment_id == sa.bindparam("environment")),
+    sa.func.count().filter(_of_project),
+    sa.func.count(),
+).where(_is_open, sa.or_(_is_observed, _has_thresholds))
 _watching = (
     sa.select(_flags.key, _columns.guards)
     .join_from(tables.releases, tables.flags, _columns.flag_id == _flags.id)
     .where(_columns.project_id == sa.bindparam("project"), _is_open)
     .order_by(_flags.key)
 )
+
+
+class WatchedCount(NamedTuple):
+    """How many releases that have not ended are watched."""
+
+    of_environment: int
+    of_project: int
+    of_all: int
 
 
 async def read_clock(connection: AsyncConnection) -> datetime:
@@ -162,6 +174,12 @@ async def list_watched(connection: AsyncConnection, project_id: UUID, metric: st
     """The keys of the flags whose releases watch a metric and have not ended."""
     rows = await connection.execute(_watching, {"project": project_id})
     return [key for key, guards in rows if any(each["metric"] == metric for each in guards)]
+
+
+async def count_watched(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> WatchedCount:
+    """Count the releases that have not ended and have guards, thresholds or `least_users`."""
+    given = {"project": project_id, "environment": environment_id}
+    return WatchedCount(*(await connection.execute(_count_watched, given)).one())
 
 
 async def update_release(connection: AsyncConnection, release: Release) -> None:

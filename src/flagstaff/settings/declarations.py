@@ -30,13 +30,13 @@ def setting(
     return field(repr=not is_secret, metadata=facts)
 
 
-def quota(resources: str, place: str, default: str, meaning: str = "") -> Any:
-    """A quota: how many resources a place may have."""
+def quota(resources: str, place: str, default: str, meaning: str = "", *, remedy: str = "Delete") -> Any:
+    """A quota: how many resources a place may have, and what is to be done with those that are no longer used."""
     return setting(
         count,
         default,
         meaning or f"The maximum number of {resources} per {place}.",
-        make=lambda maximum, variable: Quota(maximum, place, resources, variable),
+        make=lambda maximum, variable: Quota(maximum, place, resources, variable, remedy),
     )
 
 

@@ -27,6 +27,20 @@ class QuotaSettings:
         "20000000",
         "The maximum number of events of metrics that are kept, of all projects. The oldest are deleted first.",
     )
+    max_watched_releases_per_environment: Quota = quota(
+        "watched releases",
+        "environment",
+        "100",
+        "The maximum number of releases per environment that have not ended, and have guards, thresholds or "
+        "`least_users`.",
+        remedy="Cancel",
+    )
+    max_watched_releases_per_project: Quota = quota(
+        "watched releases", "project", "500", "The maximum number of such releases per project.", remedy="Cancel"
+    )
+    max_watched_releases: Quota = quota(
+        "watched releases", "instance", "5000", "The maximum number of such releases of all projects.", remedy="Cancel"
+    )
     max_views_per_project: Quota = quota("views", "project", "100", "The maximum number of saved views per project.")
     max_webhooks_per_project: Quota = quota(
         "webhooks", "project", "20", "The maximum number of webhooks per project, and of the whole instance."

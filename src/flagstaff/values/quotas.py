@@ -7,12 +7,16 @@ from flagstaff.values.errors import Code, Error
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """At most `maximum` `resources` in a `place`; `setting` names the variable that sets it."""
+    """At most `maximum` `resources` in a `place`; `setting` names the variable that sets it.
+
+    `remedy` is what is to be done with those that are no longer used.
+    """
 
     maximum: int
     place: str
     resources: str
     setting: str
+    remedy: str = "Delete"
 
     def has_room(self, present: int, more: int = 1) -> bool:
         """Return whether there may be one more, or as many more."""
@@ -24,7 +28,7 @@ class Quota:
             raise Error(
                 Code.CONFLICT,
                 f"The {self.place} has {present} {self.resources}, and {self.setting} allows {self.maximum}. "
-                f"Delete {self.resources} that are no longer used, or ask the operator to raise the setting.",
+                f"{self.remedy} {self.resources} that are no longer used, or ask the operator to raise the setting.",
             )
 
 

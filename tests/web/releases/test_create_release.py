@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from httpx import Response
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.releases.releases_service import ENDED_KEPT
@@ -135,6 +136,47 @@ async def test_a_release_elsewhere_is_not_found(ada: Caller, eve: Caller, flag: 
     for caller, where in places[:1]:
         assert (await caller.post(where, json={"steps": [ON]})).status_code == 404
         assert (await caller.get(where)).status_code == 404
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize(
+    ("environ", "place"),
+    [
+        ({"FLAGSTAFF_MAX_WATCHED_RELEASES_PER_ENVIRONMENT": "2"}, "environment"),
+        ({"FLAGSTAFF_MAX_WATCHED_RELEASES_PER_PROJECT": "2"}, "project"),
+        ({"FLAGSTAFF_MAX_WATCHED_RELEASES": "2"}, "instance"),
+    ],
+    ids=["environment", "project", "instance"],
+)
+async def test_so_many_releases_may_be_watched_and_a_schedule_or_a_cancelled_one_takes_no_place(
+    ada: Caller, project: Json, environment: Json, metric: Json, environ: dict[str, str], place: str
+) -> None:
+    assert metric
+    staging, other = await ada.get_environment(project, "staging"), await ada.create_project()
+    elsewhere = await ada.get_environment(other)
+    await create_metric(ada, other)
+    where = {"environment": environment, "project": staging, "instance": elsewhere}
+    guards = [{"metric": "errors", "action": "turn_off"}]
+
+    async def create(environment: Json, key: str, **values: object) -> Response:
+        flag = await ada.create_flag(environment, key=key, enabled=False)
+        return await ada.post(f"{flag_path(flag)}/releases", json={"steps": [HALF], **values})
+
+    first = created(await create(environment, "first", guards=guards))
+    created(await create(environment, "second", guards=guards))
+    created(await create(environment, "schedule"))
+    refused = await create(where[place], "third", guards=guards)
+    assert refused.status_code == 409
+    ((setting, _),) = environ.items()
+    assert refused.json()["detail"] == (
+        f"The {place} has 2 watched releases, and {setting} allows 2. Cancel watched releases that are no longer used, "
+        "or ask the operator to raise the setting."
+    )
+    narrower = {"environment": staging, "project": elsewhere}.get(place)
+    if narrower is not None:
+        created(await create(narrower, "beside", guards=guards))
+    await ada.post(f"{release_path(first)}/cancel")
+    created(await create(where[place], "fourth", guards=guards))
 
 
 async def test_an_archived_flag_gets_no_release(ada: Caller, flag: Json, path: str) -> None:
