@@ -721,7 +721,7 @@ export interface paths {
          * Get Project
          * @description One project, and with it what a client needs first: its environments, and what you may do.
          *
-         *     The ETag is that of the project alone.
+         *     The ETag covers the project alone.
          *
          *     Requires the permission `project:read`.
          */
@@ -869,7 +869,7 @@ export interface paths {
         };
         /**
          * List Own Permissions
-         * @description List your permissions in a project, and those of each role.
+         * @description List your permissions in a project, and the permissions of each role.
          *
          *     Requires the permission `project:read`.
          */
@@ -1021,7 +1021,7 @@ export interface paths {
         put?: never;
         /**
          * Create Environment
-         * @description Create an environment, without flags or with those of another one.
+         * @description Create an environment, without flags or with the flags of another one.
          *
          *     To copy flags, this also needs `flags:read` in the other environment, and `flags:write` and `rules:write` in the new
          *     one.
@@ -1326,9 +1326,9 @@ export interface paths {
         };
         /**
          * List Events
-         * @description List the events of metrics that applications have sent, such as those of a user.
+         * @description List the events of metrics that applications have sent, such as the events of a user.
          *
-         *     A page searches some 200,000 events, in at most 20,000 batches: those of an hour if events arrive all the time.
+         *     A page searches some 200,000 events, in at most 20,000 batches: the events of an hour if events arrive all the time.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -2299,7 +2299,7 @@ export interface paths {
          * Preview Release Outlook
          * @description How long the guards of a release would take to find harm, and what they could not find. Nothing is stored.
          *
-         *     The body is that of a new release, which is checked as if it were created. `assumes` has numbers that stand in for
+         *     The body is a new release, which is checked as if it were created. `assumes` has numbers that stand in for
          *     those that were seen.
          *
          *     Requires the permissions `flags:read` and `evaluations:read`.
@@ -3134,11 +3134,11 @@ export interface paths {
         };
         /**
          * List Changes
-         * @description The changes in an environment, newest first, including those of deleted flags and of shared resources.
+         * @description The changes in an environment, newest first, including changes of deleted flags and of shared resources.
          *
          *     Shared resources are the project's segments and members, whose changes are listed if you may read the audit trail of
-         *     the whole project. With `flag_id`, only those of segments are listed that a rule of the flag names now; with
-         *     `flag_key`, none.
+         *     the whole project. With `flag_id`, of the shared resources only the segments that a rule of the flag names now are
+         *     listed; with `flag_key`, none.
          *
          *     Requires the permission `audit:read`.
          */
@@ -3253,7 +3253,7 @@ export interface paths {
          *     Only the fields that the change has changed are restored. A deleted flag is restored with its rules, and a deleted
          *     rule or segment, with the same ids. This is a change of its own, which names the other in `restores`, and needs the
          *     permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
-         *     segment. It also needs `audit:read`, because the old values are those of the audit trail.
+         *     segment. It also needs `audit:read`, because the old values come from the audit trail.
          *
          *     Restoring a creation deletes what was created, unless it has been changed since (409, which names the change).
          *
@@ -3475,10 +3475,10 @@ export interface paths {
          * Erase User
          * @description Erase a user of the project's applications, in all environments, in the background.
          *
-         *     Evaluations and events are made those of nobody, so that counts stay true. The user is deleted from releases, and
-         *     records that are still on their way are stored without the user. Later evaluations are recorded again. In the audit
-         *     trail, `[erased]` stands for the user in rules and segments as they were before and after changes, which can then
-         *     not be restored to these values. Rules and segments themselves stay as they are.
+         *     Evaluations and events lose their user and are kept, so that counts stay true. The user is deleted from releases,
+         *     and records that are still on their way are stored without the user. Later evaluations are recorded again. In the
+         *     audit trail, `[erased]` stands for the user in rules and segments as they were before and after changes, which can
+         *     then not be restored to these values. Rules and segments themselves stay as they are.
          *
          *     Requires the permission `users:erase`.
          */
@@ -4316,14 +4316,14 @@ export interface components {
          * @enum {string}
          */
         Aspect: "environments" | "state" | "rules" | "rollout" | "variants" | "prerequisites";
-        /** @description What is assumed of users without the flag, instead of what was seen. */
+        /** @description Assumptions about users without the flag, instead of observations. */
         AssumedMetric: {
             metric: string;
             rate?: number;
             mean?: number;
             deviation?: number;
         };
-        /** @description What is assumed instead of what was seen. */
+        /** @description Assumptions instead of observations. */
         Assumptions: {
             users_per_day?: number;
             /** @default [] */
@@ -4356,7 +4356,7 @@ export interface components {
             id: string | null;
             email: string;
         };
-        /** @description What is known of users without the flag. */
+        /** @description The known behaviour of users without the flag. */
         BasisOut: {
             /**
              * @description The users of the release without the flag, the latest users of the flag with their events in at most a day, or the request.
@@ -4390,7 +4390,7 @@ export interface components {
             authorization_url: string;
             binding: string;
         };
-        /** @description What was sent with public SDK keys, of the kind `browser`, which anybody can read and use. */
+        /** @description The data sent with public SDK keys, of the kind `browser`, which anybody can read and use. */
         BrowserKeysOut: {
             /** @description Evaluations of the flag that say something about the release. */
             evaluations: number;
@@ -4822,7 +4822,7 @@ export interface components {
             alterations: components["schemas"]["CopyAlterationOut"][];
         };
         /**
-         * @description The SDK keys whose evaluations and events count for a release: anybody can use those of pages.
+         * @description The SDK keys whose evaluations and events count for a release: anybody can use the keys of pages.
          * @enum {string}
          */
         CountedKeys: "all" | "server_keys";
@@ -5086,7 +5086,7 @@ export interface components {
             changes: number;
             remains: components["schemas"]["RemainsOut"][];
         };
-        /** @description The records that an erasure would make those of nobody, and the confirmation for it. */
+        /** @description The records from which an erasure would remove the user, and the confirmation for it. */
         ErasurePreviewOut: {
             found: components["schemas"]["FoundRecordsOut"][];
             /** @description Changes of rules and segments in the audit trail in whose states the user is. */
@@ -5508,7 +5508,7 @@ export interface components {
          * @description A filter of the flag list. A field that is left out filters nothing.
          *
          *     `q` are words that the name, the key, the description or a tag must contain; `seen` is whether the flag was
-         *     evaluated in the last 24 hours. `favourites` are those of whoever looks at the list.
+         *     evaluated in the last 24 hours. `favourites` are the favourites of the account that reads the list.
          */
         FlagSearch: {
             q?: string;
@@ -5631,7 +5631,7 @@ export interface components {
             tolerates: number;
             tolerates_amount: number;
         };
-        /** @description What a guard finds in each step that divides users, from the one in force on. */
+        /** @description A guard's findings in each step that divides users, from the step in force on. */
         GuardOutlookOut: {
             metric: string;
             name: string;
@@ -7640,7 +7640,7 @@ export interface components {
             words: string | null;
         };
         /**
-         * @description What is being done: first in the history, then in its copy, and at last in what was freed on the disk.
+         * @description The work under way: first in the history, then in its copy, and at last in what was freed on the disk.
          * @enum {string}
          */
         Stage: "history" | "clickhouse" | "freed_space" | "done";
@@ -7679,7 +7679,7 @@ export interface components {
             changes: components["schemas"]["Changes"];
             least_users?: number | null;
         };
-        /** @description What a guard finds in a step, beginning with it. */
+        /** @description A guard's findings from the beginning of a step on. */
         StepOutlookOut: {
             step: number;
             /** @description How long the step is in force; 28 days if it has no end. */
@@ -7884,7 +7884,7 @@ export interface components {
             /** @description The keys of existing flags that were not requested. */
             unasked: string[];
         };
-        /** @description What is stored about the user in one environment. */
+        /** @description The data stored about the user in one environment. */
         UserDataInEnvironmentOut: {
             /** Format: uuid */
             environment_id: string;
@@ -8037,7 +8037,7 @@ export interface components {
             format?: components["schemas"]["WebhookFormat"];
         };
         /**
-         * @description The form of a webhook's messages: that of Standard Webhooks, or of a chat.
+         * @description The form of a webhook's messages: Standard Webhooks, or a chat's.
          * @enum {string}
          */
         WebhookFormat: "standard" | "slack" | "teams" | "discord";

@@ -120,7 +120,7 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """The methods of all routes at this path; the framework names only those of the first."""
+    """The methods of all routes at this path; the framework names only the methods of the first."""
     allowed: set[str] = set()
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:

@@ -161,7 +161,7 @@ def _takes_tag(dependant: Dependant) -> bool:
 
 
 def _find_parameters(route: APIRoute) -> tuple[str, ...] | None:
-    """The parameters of a query; None if they are those of a model, which refuses others together with wrong values.
+    """The parameters of a query; None if they are a model's fields, which refuses others together with wrong values.
 
     Raises:
         LookupError: if the model would ignore others.

@@ -43,7 +43,7 @@ class Router(APIRouter):
 
 
 def _share(dependencies: list[Dependant]) -> None:
-    """Replace dependencies by those of other routes on the same function, whose parameters are in the same places."""
+    """Replace dependencies by other routes' dependencies on the same function with parameters in the same places."""
     for index, each in enumerate(dependencies):
         _share(each.dependencies)
         places = (each.path_params, each.query_params, each.header_params, each.cookie_params, each.body_params)
@@ -54,7 +54,7 @@ def _share(dependencies: list[Dependant]) -> None:
 
 
 def _share_path_parameters(route: APIRoute) -> None:
-    """Replace parameters by those of other routes that have the same name and the same annotation, such as `Id`.
+    """Replace parameters by other routes' parameters with the same name and annotation, such as `Id`.
 
     Many annotations cannot be hashed, so each is identified by its address, and kept, so that no other gets that.
     """

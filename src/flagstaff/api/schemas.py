@@ -38,8 +38,8 @@ NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the new
 def converted(kind: Callable[[str], object]) -> AfterValidator:
     """Converts a text that was accepted, such as to a member of an enumeration.
 
-    It is a function because Pydantic reads the signature of what it calls, and that of an enumeration tells it nothing
-    since Python 3.12.
+    It is a function because Pydantic reads the signature of what it calls, and an enumeration's signature tells it
+    nothing since Python 3.12.
     """
 
     def convert(given: str) -> object:

@@ -1,4 +1,4 @@
-"""What an access token that may write something but not read it is shown of it: ids, keys and secrets shown once.
+"""Limits what an access token that may write but not read a resource is shown: ids, keys and secrets shown once.
 
 A conflict is shown without its reason, which can name other things, such as flags that need this one.
 """

@@ -63,7 +63,7 @@ class Callers:
             return await callers.list_callers(connection, environment_id, oldest, now, LISTED_MAX, key_id)
 
     async def purge(self, now: datetime) -> None:
-        """Delete the callers that have not asked for 30 days by `now`, and those of deleted environments."""
+        """Delete the callers that have not asked for 30 days by `now`, and the callers of deleted environments."""
         async with self.database.write_history() as connection:
             called = await callers.list_called_environments(connection)
             await callers.delete_callers_before(connection, now - KEPT, now)

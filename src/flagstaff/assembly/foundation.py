@@ -68,7 +68,7 @@ class Foundation:
         self.is_stopping = False
 
     def offered(self) -> Services:
-        """The services that routes use: those of builders, and those that need no more than is here."""
+        """The services that routes use: from the builders, and the services that need only this object's fields."""
         return Services(self.services, {"database": self.database, "now": self.now, "settings": self.settings})
 
     @property

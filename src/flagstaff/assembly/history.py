@@ -149,7 +149,7 @@ class EvaluationHistory:
         await self._reports.purge(self.passed_time.now())
 
     def _make_sinks(self) -> Iterator[Sink[ExportBatch]]:
-        """What copies evaluations, and events if they have a table."""
+        """The copiers of evaluations, and of events if they have a table."""
         settings = self._foundation.settings
         if settings.clickhouse_url is None:
             return

@@ -25,7 +25,7 @@ _TASK = "shared-limits"
 
 @dataclass(frozen=True, slots=True)
 class LimitsOfRequests:
-    """The limits: those of requests, that of each SDK key, and what shares them, if anything does."""
+    """The limits of requests and of each SDK key, and the store that shares them with others, if any."""
 
     requests: Limits
     sdk_key: SlidingWindow | None

@@ -80,7 +80,7 @@ def build_flags(foundation: Foundation) -> ManagedFlags:
 
 
 def build_audit(foundation: Foundation, served: ServedState, passed_time: Callable[[], datetime]) -> None:
-    """Build the streams of events of those who follow the audit trail, and what deletes that of deleted projects."""
+    """Build the event streams for followers of the audit trail, and the service that deletes trails."""
     database, now = foundation.database, foundation.now
     events = Events(served.snapshots, served.streams, Followers(database, now), now)
     foundation.services.append(events)

@@ -41,7 +41,7 @@ def build_people(foundation: Foundation, passed_time: Callable[[], datetime]) ->
 
 
 def _erase_from(settings: Settings) -> dict[str, EraseCopy]:
-    """What erases from each table in ClickHouse that the settings name."""
+    """The erasers of the tables in ClickHouse that the settings name."""
     if settings.clickhouse_url is None:
         return {}
     from flagstaff.history.clickhouse.client import open_tables  # noqa: PLC0415 -- only where the settings ask

@@ -124,7 +124,7 @@ async def list_account_changes(
 
 
 async def list_instance_changes(connection: AsyncConnection, *, before: int | None, limit: int) -> list[NumberedChange]:
-    """The changes in no project, which are those of accounts and of the instance, newest first."""
+    """The changes in no project, which concern accounts and the instance, newest first."""
     query = sa.select(tables.changes).where(_columns.project_id.is_(None))
     return await _list(connection, query, before, limit)
 
@@ -201,7 +201,7 @@ async def count_comments(connection: AsyncConnection, project_id: UUID, numbers:
 def _matching(
     query: sa.Select[*tuple[object, ...]], project_id: UUID, wanted: ChangeFilter
 ) -> sa.Select[*tuple[object, ...]]:
-    """Changes of a project by the filters that those of all places have, except for the actions."""
+    """Changes of a project by the filters that every list of changes has, except for the actions."""
     for column, value in ((_columns.actor_id, wanted.actor_id), (_columns.flag_key, wanted.flag_key)):
         if value is not None:
             query = query.where(column == value)

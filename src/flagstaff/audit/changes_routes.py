@@ -219,11 +219,11 @@ async def list_changes(
     actor: CurrentActor,
     changes: Service,
 ) -> Response:
-    """The changes in an environment, newest first, including those of deleted flags and of shared resources.
+    """The changes in an environment, newest first, including changes of deleted flags and of shared resources.
 
     Shared resources are the project's segments and members, whose changes are listed if you may read the audit trail of
-    the whole project. With `flag_id`, only those of segments are listed that a rule of the flag names now; with
-    `flag_key`, none.
+    the whole project. With `flag_id`, of the shared resources only the segments that a rule of the flag names now are
+    listed; with `flag_key`, none.
     """
     page = await changes.list_environment_changes(
         actor,

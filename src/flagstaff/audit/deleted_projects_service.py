@@ -27,7 +27,7 @@ class DeletedProjects:
     now: Callable[[], datetime]
 
     async def list_deleted(self, actor: Actor, window: Window = WHOLE) -> list[DeletedProject]:
-        """Those with a trail, the last deleted first; a position is a time of deletion and an id."""
+        """List deleted projects with a trail, the last deleted first; a position is a time of deletion and an id."""
         async with self.database.read() as connection:
             await require_administrator(connection, actor)
             return await old_changes_store.list_deleted_projects(connection, window)

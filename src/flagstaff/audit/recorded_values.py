@@ -1,4 +1,4 @@
-"""Reads flags, rules and segments from their recorded form: that of the audit trail and of the API."""
+"""Reads flags, rules and segments from the form that the audit trail and the API have in common."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields

@@ -32,8 +32,8 @@ class _Encoded(sa.types.TypeDecorator[str]):
 class Wanted:
     """The changes whose states contain one of these texts, as a whole value or anywhere, or that are an account's.
 
-    Only states of some actions are searched and read, or with `of_other_actions` those of all others. If a project is
-    given, only its changes are wanted.
+    Only states of some actions are searched and read, or with `of_other_actions` the states of all others. If a project
+    is given, only its changes are wanted.
     """
 
     texts: Collection[str]
@@ -79,7 +79,7 @@ class Recorded(NamedTuple):
 
 
 async def find_parts(connection: AsyncConnection, wanted: Wanted, *, after: int, until: int) -> Parts:
-    """Divide the next changes in parts whose states are so small that one statement can search them."""
+    """Divide the next changes into parts whose states are small enough for one statement to search."""
     examined = sa.select(_columns.id).where(wanted.within(after, until)).order_by(_columns.id)
     last = (await connection.execute(examined.limit(1).offset(EXAMINED_AT_ONCE - 1))).scalar_one_or_none()
     end = until if last is None else last

@@ -71,7 +71,7 @@ class Listeners:
             self._sockets[slot] = None
 
     def close(self, but: int | None = None) -> None:
-        """Close all of them, or all but those of one worker."""
+        """Close all listeners, or all but one worker's."""
         for slot, sockets in enumerate(self._sockets):
             if sockets is not None and slot != but:
                 _close(sockets)

@@ -57,7 +57,7 @@ class _Server(Server):
         self._acceptors: list[Acceptor] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept connections of users on the first socket, and those of the internal port on the second one."""
+        """Accept users' connections on the first socket, and the internal port's connections on the second one."""
         edge, self.servers = self._flagstaff.edge, []
         for listener, is_internal in zip(sockets or (), (False, True), strict=False):
             make_protocol = partial(

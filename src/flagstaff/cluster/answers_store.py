@@ -31,7 +31,7 @@ class Answers:
         send: Callable[[Iterable[Message]], Awaitable[None]],
         start_task: Callable[[str, Coroutine[Any, Any, None]], None],
     ) -> None:
-        """`is_served` and `find_served` are those of `Serving`.
+        """`is_served` and `find_served` are methods of `Serving`.
 
         `find_session` returns a number of the session, or None until everything was loaded once in it; until then, this
         instance may have missed changes. `find_acknowledging` returns the other instances that acknowledge changes.

@@ -62,7 +62,7 @@ class Feed(Protocol):
         """
 
     async def read(self, instance: str) -> Reading:
-        """The rows of the others, and those of instances without leases."""
+        """Read the rows of the other instances, and the rows of instances without leases."""
 
     async def leave(self, instance: str) -> None:
         """Note that this instance is leaving."""
@@ -106,8 +106,8 @@ class Instances:
     ) -> None:
         """`extend_lease` is called with a time of the clock and a number of seconds.
 
-        For so long from then, this instance serves every change that it must serve. `reach` is that of the database,
-        if it can be lost.
+        For so long from then, this instance serves every change that it must serve. `reach` says whether the database
+        is reached, if that can be lost.
         """
         self._feed = feed
         self._member = member

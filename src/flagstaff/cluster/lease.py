@@ -41,7 +41,7 @@ class Lease:
         """It is valid for these seconds from the moment at which its renewal was sent.
 
         That is before PostgreSQL noted the renewal, so the others count on the lease for longer. `asked_at` must not be
-        a later moment, such as that of the answer.
+        a later moment, such as the answer's.
         """
         self._cut_off_seconds = self.cut_off_seconds()
         self._sure_at = asked_at

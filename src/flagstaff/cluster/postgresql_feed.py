@@ -128,7 +128,7 @@ class PostgresqlFeed:
         return await self._read(_RENEW, *member, self._renewals, report)
 
     async def read(self, instance: str) -> Reading:
-        """The rows of the others, and those of instances without leases; raises like `send`."""
+        """Read the rows of the other instances, and the rows of instances without leases; raises like `send`."""
         async with self._ordinary:
             return await self._read(_READ, instance, len(_SESSION) + 1, _SESSION)
 

@@ -1,4 +1,4 @@
-"""Compares the secret key of this process with the one in its file, and with those of the other instances."""
+"""Compares the secret key of this process with the key in its file, and with the keys of the other instances."""
 
 import asyncio
 import hashlib
@@ -26,7 +26,7 @@ def fingerprint_of(secret_key: str) -> str:
 
 
 class KeyWatch:
-    """What was found at the last look. Nothing fails because of it before the next start, so it is only said."""
+    """The result of the last comparison. Nothing fails because of it before the next start, so it is only reported."""
 
     def __init__(
         self,

@@ -29,8 +29,8 @@ _READ_ATTEMPTS = 100
 class _Text:
     """Bytes with one writer. They are written to one of two places in turn, with their number and a checksum.
 
-    So those of a worker that is killed while it writes are the ones before, and bytes of which only a part has been
-    written are never read as a text.
+    So a worker that is killed while it writes leaves its earlier bytes, and half-written bytes are never read as a
+    text.
     """
 
     def __init__(self, memory: mmap.mmap, number_at: int, start: int, size: int) -> None:

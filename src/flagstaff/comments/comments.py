@@ -32,7 +32,8 @@ class Subject(NamedTuple):
 class Comment:
     """A comment on a flag, a release or a change: one of `flag_id`, `release_id` and `change` is set.
 
-    `environment_id` is where its subject is. That of a change may be deleted, or None if it was in none.
+    `environment_id` is where its subject is. The environment of a change may be deleted, or None if the change was in
+    none.
     """
 
     id: UUID
@@ -57,5 +58,5 @@ def check_comment(value: str) -> str:
 
 
 def find_mentions(text: str) -> set[str]:
-    """The addresses that a text mentions, as `email_identity` has them. They may be those of nobody."""
+    """The addresses that a text mentions, as `email_identity` has them. They may belong to nobody."""
     return {email_identity(each.rstrip(".'*_`")) for each in _mention.findall(text)}

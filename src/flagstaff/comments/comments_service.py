@@ -149,7 +149,7 @@ class Comments:
     async def delete_comment(
         self, actor: Actor, project_id: UUID, comment_id: UUID, precondition: Precondition[Comment] = ANY_STATE
     ) -> None:
-        """Delete a comment of one's own, or with the permission that of somebody else, which is recorded.
+        """Delete one's own comment, or with the permission somebody else's, which is recorded.
 
         Raises:
             Error: FORBIDDEN without the permission; the precondition's error.

@@ -15,7 +15,7 @@ class SharedTasks(Generic[Key, Result]):
     """Running tasks by what they work on. Callers await them shielded, so that one who leaves ends no other's wait."""
 
     def __init__(self, supervisor: Supervisor, name: str) -> None:
-        """`name` is that of each task."""
+        """`name` names each task."""
         self._supervisor = supervisor
         self._name = name
         self._running: dict[Key, asyncio.Task[Result]] = {}

@@ -97,7 +97,7 @@ def comparable(value: object) -> object:
 
 
 def _count_characters(values: list[Any]) -> int:
-    """The characters of texts, and about those of long integers. Other elements are short."""
+    """Count the characters of texts, and about the digits of long integers. Other elements are short."""
     return sum(
         len(each) if isinstance(each, str) else each.bit_length() // 3
         for each in values

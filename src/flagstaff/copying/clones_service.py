@@ -42,7 +42,7 @@ class Cloned:
 class Clones:
     """The use case of clones. Raises Error NOT_FOUND for a project of which the actor is not a member.
 
-    The quotas are those of the services that create the resources otherwise.
+    The quotas are the same as in the services that create the resources.
     """
 
     database: Database

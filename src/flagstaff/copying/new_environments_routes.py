@@ -1,4 +1,4 @@
-"""HTTP of creating environments: without flags, or with those of another one."""
+"""HTTP of creating environments: without flags, or with the flags of another one."""
 
 from typing import Annotated, Self
 
@@ -56,7 +56,7 @@ CloneService = Annotated[Clones, Depends(service(Clones))]
 async def create_environment(
     project_id: Id, body: NewEnvironment, actor: CurrentActor, environments: Service, clones: CloneService
 ) -> Response:
-    """Create an environment, without flags or with those of another one.
+    """Create an environment, without flags or with the flags of another one.
 
     To copy flags, this also needs `flags:read` in the other environment, and `flags:write` and `rules:write` in the new
     one.

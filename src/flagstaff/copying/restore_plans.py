@@ -152,7 +152,7 @@ async def _plan_segment(connection: Connection, change: Change, number: int, tog
 
 
 def _require_live(change: Change, flag: Flag) -> str:
-    """What the change did; raises Error CONFLICT for an archived flag, unless the change has archived it."""
+    """Return the verb of a change; raises Error CONFLICT for an archived flag, unless the change has archived it."""
     if flag.archived_at is not None and change.action != "flag.archived":
         raise unrestorable(f"The flag {flag.key} is archived. Unarchive it first.")
     return change.action.partition(".")[2]

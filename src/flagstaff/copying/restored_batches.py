@@ -50,7 +50,7 @@ async def find_parts(connection: Connection, project_id: UUID, chosen: Collectio
 
 
 async def _in_order(connection: Connection, parts: Sequence[BatchPart]) -> list[BatchPart]:
-    """What an operation created goes last, and a flag after those that need it.
+    """Order the changes: created resources go last, and a flag after the flags that need it.
 
     The rules of a flag that it created are left out, because they go with the flag.
     """

@@ -84,7 +84,7 @@ def read_recorded(kind: type[T], values: Mapping[str, Any]) -> T:
 
 
 def _refuse_erased(values: Mapping[str, Any]) -> None:
-    """Raise Error CONFLICT if values before a change were those of a user who was erased from the trail."""
+    """Raise Error CONFLICT if values before a change named a user who was erased from the trail."""
     if has_erased(values):
         raise unrestorable("A user was erased from the values before the change. Set the other values by hand.")
 

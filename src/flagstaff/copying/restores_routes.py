@@ -165,7 +165,7 @@ async def restore_change(
     Only the fields that the change has changed are restored. A deleted flag is restored with its rules, and a deleted
     rule or segment, with the same ids. This is a change of its own, which names the other in `restores`, and needs the
     permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
-    segment. It also needs `audit:read`, because the old values are those of the audit trail.
+    segment. It also needs `audit:read`, because the old values come from the audit trail.
 
     Restoring a creation deletes what was created, unless it has been changed since (409, which names the change).
     """

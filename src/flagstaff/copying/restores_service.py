@@ -63,7 +63,7 @@ class RestoredChange:
 class Restores:
     """The use case of restores. Raises Error NOT_FOUND for what is not the actor's.
 
-    The quotas are those of the services that create the resources otherwise.
+    The quotas are the same as in the services that create the resources.
     """
 
     database: Database

@@ -168,7 +168,7 @@ class DataDirectory:
             raise self._unusable(_LOCK_FILE, error) from error
 
     def _unusable(self, name: str, error: OSError) -> Error:
-        """What to raise when a file could not be written."""
+        """The error for a file that could not be written."""
         message = f"The data directory {self.path} cannot be used: {error.strerror}."
         situation = find_file_situation(self.path / name, self.path)
         return Error(Code.UNAVAILABLE, situation.message if situation else message)
@@ -272,7 +272,7 @@ class _Note(NamedTuple):
 
 
 def _noted_files(content: Sequence[str]) -> list[_Note]:
-    """What processes have open, from the lines of the lock after the server's process id."""
+    """The files that processes have open, from the lines of the lock after the server's process id."""
     lines = [line.split() for line in content[1:]]
     fit = [line for line in lines if len(line) == 3 and line[0].isdecimal() and line[2].isdecimal()]
     return [_Note(int(pid), name, int(number)) for pid, name, number in fit]

@@ -73,7 +73,7 @@ _touch_history = (
 class Transaction:
     """One use case's writes; `changes` are announced after the commit, and `changes_store.record` appends.
 
-    `found` and `left` are those of `Committed`: the revisions of the projects when they were locked, and those that
+    `found` and `left` are as in `Committed`: the revisions of the projects when they were locked, and those that
     `record` has given. `change` is the number of the latest change. `has_unrecorded` says that it has written
     something that the audit trail does not have, such as a comment, and `only_tries` that nothing written is kept.
     """
@@ -176,7 +176,8 @@ class Database:
     def query(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection for a single statement, which sees one consistent state of the configuration by itself.
 
-        A transaction around it would take two more round trips. Inside `shared_transaction` it is that of `read`.
+        A transaction around it would take two more round trips. Inside `shared_transaction` it is the connection of
+        `read`.
         """
         return self._reading(self._engines.querier)
 

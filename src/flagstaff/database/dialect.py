@@ -30,7 +30,7 @@ _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in t
 
 
 def is_postgresql(url: str) -> bool:
-    """Return whether a database URL is that of a PostgreSQL server."""
+    """Return whether a database URL names a PostgreSQL server."""
     return url.startswith(("postgresql://", "postgres://"))
 
 

@@ -152,7 +152,7 @@ def is_lock_timeout(error: Exception) -> bool:
 
 
 def is_check_violation(error: Exception, constraint: str | None = None) -> bool:
-    """Return whether a row of PostgreSQL violates a constraint, such as that of a partition, or one of this name."""
+    """Return whether a row of PostgreSQL violates a constraint, such as a partition's, or one of this name."""
     cause = _driver_error(error)
     return _sqlstate(cause) == _CHECK_VIOLATION and constraint in (None, _constraint(cause))
 

@@ -29,7 +29,7 @@ def find_status(path: Path) -> os.stat_result | None:
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable: those of files that were created, renamed or deleted. Raises OSError."""
+    """Make the names in a directory durable after files were created, renamed or deleted. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

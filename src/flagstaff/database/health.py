@@ -38,7 +38,7 @@ class StoreHealth:
     """
 
     def __init__(self, *, is_postgresql: bool, directory: Path) -> None:
-        """`directory` is that of SQLite's files."""
+        """`directory` contains SQLite's files."""
         self._is_postgresql = is_postgresql
         self._directory = directory
         self._missing: str | None = None
@@ -95,7 +95,7 @@ class StoreHealth:
     def watching(self, store: str, *, writes: bool = False) -> Iterator[None]:
         """Note what the errors of the database say about a store, around work with it, and what a write's success says.
 
-        Errors are those of `translated_errors`. Raises Error UNAVAILABLE at once for a store that is missing.
+        Raises the errors of `translated_errors`. Raises Error UNAVAILABLE at once for a store that is missing.
         """
         if store == HISTORY and self._missing is not None:
             raise unavailable(self._missing)

@@ -116,7 +116,7 @@ async def _require_damage(found: Files) -> None:
 
 
 def _first_number(now: datetime) -> int:
-    """A higher number than those of segments of any history before, so that exports and copies skip none."""
+    """A number above all segments of any earlier history, so that exports and copies skip none."""
     return int(now.timestamp() * 1000)
 
 

@@ -1,7 +1,7 @@
 """Preconditions: a request changes a resource only if it is still as its sender has read it.
 
-A use case requires it of the resource that it has read under the lock of its project or account, so that of two
-requests with the same precondition exactly one is carried out.
+A use case checks the resource that it has read under the lock of its project or account, so that exactly one of
+two requests with the same precondition is carried out.
 """
 
 from collections.abc import Callable

@@ -53,7 +53,7 @@ class CompiledFlag:
 
     `answers_by_bucket` is empty unless the flag is in a rollout; `prefix` is hashed before the identifier, which is the
     attribute `stickiness`. `weights` and `prerequisites` are empty for a flag that is not enabled. `answers_by_rule`
-    also has the fragments for prerequisites that do not hold, whose bytes precede those of the rules.
+    also has the fragments for prerequisites that do not hold, whose bytes precede the rules' bytes.
     """
 
     layout: LayoutFlag

@@ -31,7 +31,7 @@ class RuleMatch(NamedTuple):
 class PredicateMatches(NamedTuple):
     """The matches that follow from the predicates that hold, whose bits are `holding`.
 
-    `matches` are the rules that are found by them, and `varying` those of the flags that depend on more. If no other
+    `matches` are the rules that are found by them, and `varying` the rules of flags that depend on more. If no other
     rules are found, the steady flags depend on nothing else: `steady` has the rule that decides each, `decided` their
     bytes, and `fragments` their part of the response.
     """

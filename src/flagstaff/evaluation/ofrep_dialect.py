@@ -1,6 +1,6 @@
 """The dialect of OFREP, the OpenFeature Remote Evaluation Protocol, version 0.3.
 
-A flag's value is that of the user's variant; a flag without variants is a boolean. docs/decisions/0007 says why.
+A flag's value is the value of the user's variant; a flag without variants is a boolean. docs/decisions/0007 says why.
 """
 
 import json

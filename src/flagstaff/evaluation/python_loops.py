@@ -42,8 +42,8 @@ def apply_rules(
 ) -> list[RuleMatch]:
     """Write the rules that decide to the bytes of the flags and the variants, and return them, one for each flag.
 
-    The rule with the lowest rank decides, of those that match with the predicates whose bits are `holding`. Those of
-    `others` are known to. `buckets` are the user's, by the flag's position.
+    The rule with the lowest rank decides, of those that match with the predicates whose bits are `holding`. The rules
+    in `others` are known to match. `buckets` are the user's, by the flag's position.
     """
     first: dict[int, RuleMatch] = {}
     for match in (*(each for each in looked_up if each.needs & holding == each.needs), *others):
@@ -78,7 +78,7 @@ def _hashes(prefixes: Prefixes, identifier: bytes) -> list[int]:
 
 
 def _inside(match: RuleMatch, buckets: bytes) -> RuleMatch | None:
-    """The match, or that of its rules whose share has the user's bucket, if it is in a share."""
+    """Return the match, or the one of its rules whose share has the user's bucket, if it is in a share."""
     if match.percentage == BUCKETS:
         return match
     bucket = buckets[match.position]

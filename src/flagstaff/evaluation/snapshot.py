@@ -82,7 +82,7 @@ class EnvironmentSnapshot:
 
     The recorded flags are those with a rollout by user (in `rollouts`), those with a rollout by an attribute (in
     `targeting`), and those with rules but no rollout. Without targeting, `answers` has each one's fragments by recorded
-    byte, and `rollout_answers` those of the rollouts; with it, they are in `targeting`.
+    byte, and `rollout_answers` the rollouts' fragments; with it, they are in `targeting`.
 
     `revision` tells its states apart, and rises with each change. `read_at` is the project's revision when the state
     was read: no change up to that one is missing. `metadata` names the environment and the revision to OpenFeature's

@@ -33,7 +33,7 @@ def evaluate_flag(
     user_email: str | None,
     attributes: Mapping[str, object] = NO_ATTRIBUTES,
 ) -> tuple[bytes, bytes]:
-    """Evaluate one flag of an environment like `evaluate`; the bytes to record are those of the flag's own layout."""
+    """Evaluate one flag of an environment like `evaluate`; the bytes to record are in the flag's own layout."""
     decision, own = decide_flag(snapshot, flag, user_id, user_email, attributes)
     return render_decision(snapshot, decision), own
 

@@ -65,8 +65,8 @@ class Decisions(NamedTuple):
     """The decisions about the recorded flags: a byte for each, and the variant of each varied flag.
 
     `recorded` is the same, with the other columns, as the history stores it. `matches` are the rules that match first,
-    one for each flag that has one; they do not decide flags with a prerequisite that does not hold. Those of the
-    steady flags are in `held` instead, unless that is None.
+    one for each flag that has one; they do not decide flags with a prerequisite that does not hold. The
+    steady flags' rules are in `held` instead, unless that is None.
     """
 
     decided: bytearray
@@ -134,7 +134,7 @@ def render(snapshot: EnvironmentSnapshot, targeting: Targeting, decisions: Decis
 
 
 def _buckets(targeting: Targeting, user: User, decided: bytearray) -> bytes:
-    """The buckets for the rules of flags, by position; of the others, those of their rollouts."""
+    """The buckets for the rules of flags, by position, and for the rollouts of the other flags."""
     found = bytearray(decided)
     for start, run in targeting.bucket_runs:
         found[start : start + len(run.without_identifier)] = find_buckets(run, identifier_of(user, run.attribute))

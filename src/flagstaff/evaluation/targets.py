@@ -22,9 +22,9 @@ RESERVED = BUILT_IN | {CURRENT_TIME}
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What responses contain of a flag, besides decisions.
+    """The contents of responses about a flag, besides decisions.
 
-    `values` are those of its variants as JSON, by the variants' keys; empty for a flag without variants. `is_divided`
+    `values` are its variants' values as JSON, by the variants' keys; empty for a flag without variants. `is_divided`
     says that several variants have a weight, so that users are divided among them. `details` are what servers may be
     told about the flag, as members of a JSON object, each after a comma.
     """
@@ -180,7 +180,7 @@ class Targeting:
 
     @cached_property
     def placed_answers(self) -> tuple[Answers, ...]:
-        """The fragments of the flags before the steady ones. Those of a fixed flag are at the place 0."""
+        """The fragments of the flags before the steady ones. The answers of a fixed flag are at place 0."""
         return (*self.answers[: self.fixed], *((each[NO_BUCKET],) for each in self.answers[self.fixed : self.steady]))
 
     @cached_property

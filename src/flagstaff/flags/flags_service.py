@@ -137,7 +137,7 @@ class Flags:
         key: str | None = None,
         **values: Any,
     ) -> Flag:
-        """Update those of a flag's fields that are given. Equal values change nothing.
+        """Update the given fields of a flag. Equal values change nothing.
 
         Raises:
             Error: INVALID when `key` is given and differs from the current key, because keys never change, or for a

@@ -180,13 +180,13 @@ async def find_flags_by_key(connection: AsyncConnection, environment_id: UUID, k
 
 
 async def find_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:
-    """Return those of these keys that a flag of the environment has, without archived ones."""
+    """Return which of these keys belong to flags of the environment that are not archived."""
     rows = await connection.execute(_keys, {"environment": environment_id, "keys": list(keys)})
     return set(rows.scalars())
 
 
 async def find_archived_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:
-    """Return those of these keys that an archived flag of the environment has."""
+    """Return which of these keys belong to archived flags of the environment."""
     rows = await connection.execute(_archived_keys, {"environment": environment_id, "keys": list(keys)})
     return set(rows.scalars())
 

@@ -36,7 +36,7 @@ async def list_needs(present: Mapping[str, Sequence[Prerequisite]]) -> dict[str,
 
 
 def require_known_prerequisites(flag: Flag, variants: Mapping[str, Collection[str]]) -> None:
-    """Raise Error INVALID for a prerequisite that does not exist; `variants` are those of the flags that do, by key."""
+    """Raise Error INVALID for a prerequisite that does not exist; `variants` has the known flags' variants."""
     mistakes = []
     for place, each in enumerate(flag.prerequisites):
         if each.flag_key not in variants:
@@ -53,7 +53,7 @@ def require_known_prerequisites(flag: Flag, variants: Mapping[str, Collection[st
 
 
 async def require_no_cycle(flag: Flag, needs: Mapping[str, Sequence[str]]) -> None:
-    """Raise Error CONFLICT, which names it, for a cycle of prerequisites; `needs` are those of all flags, by key."""
+    """Raise Error CONFLICT, which names it, for a cycle of prerequisites; `needs` has the prerequisites by flag."""
     cycle = await in_write_worker(find_cycle, needs, flag.key)
     if cycle:
         chain = " needs ".join(cycle)

@@ -55,7 +55,8 @@ class Buffer:
         """Record one evaluation. Every evaluate call runs this.
 
         `attributes` are given for all evaluations of a snapshot or for none; `at` is the time that rules looked at.
-        `place` is that of the flag in the snapshot's layout if only one was evaluated. `key_id` is that of the SDK key.
+        `place` is the flag's place in the snapshot's layout if only one flag was evaluated. `key_id` is the SDK key's
+        id.
         """
         time = time_ns() if at is None else (at - _EPOCH) // _MICROSECOND * 1000
         self._fields[snapshot].extend((time, user_id, user_email, recorded, place, key_id, protocol))

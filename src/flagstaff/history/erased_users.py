@@ -77,7 +77,7 @@ class Digests:
         return any(erased.get(each, -1) >= at for each in found)
 
     def without_erased(self, group: RecordGroup, erased: Mapping[bytes, int]) -> RecordGroup:
-        """The group with evaluations of erased users as those of nobody; `erased` has digests and times."""
+        """The group, with erased users removed from their evaluations; `erased` has digests and times."""
         latest = max(erased.values(), default=-1) * _NANOSECONDS
         gone = {
             place
@@ -96,7 +96,7 @@ class Digests:
         return replace(group, users=users, emails=emails, attributes=attributes)
 
     def events_without_erased(self, rows: Sequence[EventRow], erased: Mapping[bytes, int]) -> list[EventRow]:
-        """The events with those of erased users as those of nobody."""
+        """The events, with erased users removed from theirs."""
         latest = max(erased.values(), default=-1)
         return [
             msgspec.structs.replace(row, unit=NOBODY)

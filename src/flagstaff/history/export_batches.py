@@ -29,7 +29,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ExportBatch:
-    """A block with its records. Those of environments that were deleted are left out."""
+    """A block with its records. Evaluations of deleted environments are left out."""
 
     block: Block
     parts: Sequence[Part]
@@ -46,7 +46,7 @@ class ExportBatch:
 
 
 class Records(NamedTuple):
-    """What blocks are made of: where one ends, and the segments up to there. `sink` names them in the database."""
+    """The content of blocks: where one ends, and the segments up to there. `sink` names them in the database."""
 
     sink: str
     find_end: Callable[[Connection, int, Position, Room], Awaitable[Position]]

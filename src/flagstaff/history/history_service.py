@@ -57,9 +57,9 @@ class EvaluationsPage:
 
 @dataclass(frozen=True, slots=True)
 class SummaryFilter:
-    """What a summary is about: all flags, or the one with a key, and whether users are counted.
+    """The subject of a summary: all flags, or the one with a key, and whether users are counted.
 
-    Those of the environment are counted with the total of all flags.
+    The environment's evaluations are counted with the total of all flags.
     A key stands for the flag that has it, or else for the one that had it last; with an id, for the flag with the id.
     """
 
@@ -209,7 +209,7 @@ class History:
         limit: int,
         before: bytes | None,
     ) -> EvaluationsPage:
-        """The evaluations of an environment with ids below `before`, including those of deleted flags.
+        """The evaluations of an environment with ids below `before`, including evaluations of deleted flags.
 
         A key in the filter stands for the flag that has it, or else for all that had it.
         """
@@ -240,7 +240,7 @@ class History:
     ) -> Summary:
         """Count how often each flag, or the one that is wanted, was on and off, by reason; by default in the last day.
 
-        `since` is rounded down and `until` up to whole intervals, which are those of a time zone.
+        `since` is rounded down and `until` up to whole intervals of a time zone.
 
         Raises:
             Error: INVALID when the result is too large for one answer.

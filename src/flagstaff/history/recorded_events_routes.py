@@ -101,9 +101,9 @@ Service = Annotated[RecordedEvents, Depends(service(RecordedEvents))]
 async def list_events(
     project_id: Id, env_id: Id, query: Annotated[EventsQuery, Query()], actor: CurrentActor, events: Service
 ) -> Response:
-    """List the events of metrics that applications have sent, such as those of a user.
+    """List the events of metrics that applications have sent, such as the events of a user.
 
-    A page searches some 200,000 events, in at most 20,000 batches: those of an hour if events arrive all the time.
+    A page searches some 200,000 events, in at most 20,000 batches: the events of an hour if events arrive all the time.
     """
     wanted = EventFilter(query.user_id, query.user_email, query.metric, query.since, query.until)
     before = None if query.cursor is None else _place(query.cursor)

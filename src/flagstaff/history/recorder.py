@@ -66,7 +66,7 @@ class _Collected(Generic[B]):
 class Recorder(Generic[B]):
     """Writes what a buffer collects in batches, between `start` and `stop`. It counts records.
 
-    `name` is that of its tasks, and `what` are the records, for people.
+    `name` names its tasks, and `what` names the records for people.
     """
 
     def __init__(
@@ -254,7 +254,7 @@ class Recorder(Generic[B]):
     async def _write_spooled(self) -> None:
         """Write the oldest batches on disk: twice as many as the last time that the store has taken, or only one.
 
-        What waits is so written faster than it grows, however long a transaction takes beside requests.
+        So the waiting batches are written faster than new ones come, however long a transaction takes beside requests.
         """
         waiting = self._spool.oldest(self._at_once)
         spooled = waiting[0]

@@ -88,7 +88,7 @@ class HistoryRetention:
                 more = await rollups.roll_up(connection, number)
 
     async def _find_users_due(self, connection: Connection, now: datetime) -> Sequence[int]:
-        """The environments with users to count, among all once an hour, else those of recent evaluations and the rest.
+        """The environments with users to count: among all once an hour, else among recent ones and the rest.
 
         To look at the evaluations of all days takes PostgreSQL a second for a thousand environments.
         """

@@ -50,8 +50,8 @@ class Reached:
 class AnswerChangesPage:
     """Changes of answers, newest first. `since` is the time of the oldest evaluation that was compared, if any was.
 
-    `reached` is where the next page begins, None if there is none. `layouts` are those of all evaluations that were
-    compared, to be freed flag by flag.
+    `reached` is where the next page begins, None if there is none. `layouts` are the layouts of all evaluations that
+    were compared, to be freed flag by flag.
     """
 
     items: list[AnswerChange]

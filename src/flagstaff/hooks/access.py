@@ -1,7 +1,8 @@
 """Resolves webhooks in a path, and requires the permission to use them.
 
-Those of a project need `webhooks:read`, or to change or send anything `webhooks:write`, and `audit:read`, in the whole
-project: a message has what the trail has of every environment. Those of the whole instance are its administrators'.
+Webhooks of a project need `webhooks:read`, or to change or send anything `webhooks:write`, and `audit:read`, in the
+whole project: a message has what the trail has of every environment. Webhooks of the whole instance belong to its
+administrators.
 """
 
 from typing import NamedTuple

@@ -203,7 +203,7 @@ class Noticer:
 async def _differences(
     connection: Connection, kind: NoticeType, found: Mapping[str, Any], only: str | None
 ) -> list[str]:
-    """The instances that are so and were not, or were so and are not."""
+    """The instances whose notice must be sent now, because their state has begun or ended since the last one."""
     known = await notices_store.list_noticed_instances(connection, kind)
     if only is not None:
         known &= {only}

@@ -64,7 +64,7 @@ async def purge_notices(connection: AsyncConnection, before: datetime) -> None:
 
 
 async def list_noticed_flags(connection: AsyncConnection, environment_id: UUID, kind: NoticeType) -> set[str]:
-    """The keys of the flags of an environment of which was told that they are so."""
+    """Return the keys of the environment's flags about which this notice was sent."""
     query = sa.select(_flags.flag_key).where(_of_environment)
     return set((await connection.execute(query, {"environment": environment_id, "type": kind.value})).scalars())
 
@@ -78,7 +78,7 @@ async def replace_noticed_flags(
     added: Collection[str],
     ended: Collection[str],
 ) -> None:
-    """Note that some flags are so, and that others are not any more."""
+    """Record that this notice was sent about some flags, and ended for others."""
     if ended:
         delete = tables.noticed_flags.delete().where(_of_environment, _flags.flag_key.in_(ended))
         await connection.execute(delete, {"environment": environment_id, "type": kind.value})
@@ -91,18 +91,18 @@ async def replace_noticed_flags(
 
 
 async def list_noticed_instances(connection: AsyncConnection, kind: NoticeType) -> set[str]:
-    """The names of the instances of which was told that they are so."""
+    """Return the names of the instances about which this notice was sent."""
     query = sa.select(_instances.name).where(_instances.type == kind.value)
     return set((await connection.execute(query)).scalars())
 
 
 async def record_instance(connection: AsyncConnection, kind: NoticeType, name: str, now: datetime) -> None:
-    """Note that an instance is so."""
+    """Record that this notice was sent about the instance."""
     await connection.execute(tables.noticed_instances.insert(), {"type": kind.value, "name": name, "since": now})
 
 
 async def forget_instance(connection: AsyncConnection, kind: NoticeType, name: str) -> None:
-    """Note that an instance is not so any more."""
+    """Record that this notice ended for the instance."""
     await connection.execute(
         tables.noticed_instances.delete().where(_instances.type == kind.value, _instances.name == name)
     )

@@ -22,7 +22,7 @@ class Place(NamedTuple):
     """A place of webhooks: the beginning of the paths, and what finds the project, which the whole instance has not.
 
     `kind` is part of the operations' names, `reading` and `writing` are what operations need besides `also`, and
-    `statuses` those of every refusal.
+    `statuses` the statuses of every refusal.
     """
 
     base: str

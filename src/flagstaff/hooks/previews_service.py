@@ -41,7 +41,7 @@ class WouldBeSent(NamedTuple):
 class Preview:
     """The messages that would have been sent about the changes since a moment, newest first.
 
-    `count` is the number of all messages, of which the first ones are shown, and `examined` that of the changes.
+    `count` is the number of all messages, of which the first ones are shown, and `examined` the number of changes.
     `since` is later than a day ago if there were too many.
     """
 
@@ -53,7 +53,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """What was asked of a preview of the whole instance, as the audit trail has it. `examined` counts changes."""
+    """The request for a preview of the whole instance, as the audit trail records it. `examined` counts changes."""
 
     id: UUID
     events: tuple[str, ...]

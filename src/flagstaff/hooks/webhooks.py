@@ -44,7 +44,7 @@ PROJECT_PATTERNS, INSTANCE_PATTERNS = _patterns_of(PROJECT_EVENTS), _patterns_of
 
 
 class Format(StrEnum):
-    """The form of a webhook's messages: that of Standard Webhooks, or of a chat."""
+    """The form of a webhook's messages: Standard Webhooks, or a chat's."""
 
     STANDARD = "standard"
     SLACK = "slack"
@@ -68,7 +68,7 @@ class Webhook:
     """A webhook of a project, or of the whole instance if `project_id` is None.
 
     `events` are types, such as `flag.toggled`, all types of a resource, such as `flag.*`, or `*`. `environments` are
-    keys, and `tags` those of flags; None stands for all. `host` is what the audit trail shows of the URL, which may
+    keys, and `tags` are flags' tags; None stands for all. `host` is what the audit trail shows of the URL, which may
     contain a secret. `owner_id` is the administrator who has created a webhook of the instance, or changed it last: it
     ends with the owner's right, and has contents of the projects of which the owner is a member. Others have no owner.
     """
@@ -99,7 +99,7 @@ class Webhook:
     def wants(self, action: str, environment: str | None, tags: Collection[str] | None) -> bool:
         """Return whether it wants a change.
 
-        `environment` is the key of the change's environment, and `tags` are those of its flag. A change that has none,
+        `environment` is the key of the change's environment, and `tags` are its flag's tags. A change that has none,
         such as to a segment or a member, is not narrowed by them.
         """
         if not any(_covers(event, action) for event in self.events):

@@ -35,7 +35,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Webhooks:
-    """The use cases of webhooks. `project_id` is None for those of the whole instance, which administrators manage.
+    """The use cases of webhooks. `project_id` is None for webhooks of the whole instance, which administrators manage.
 
     All raise Error NOT_FOUND for a project of which the actor is not a member.
     """
@@ -96,7 +96,7 @@ class Webhooks:
         precondition: Precondition[WatchedWebhook] = ANY_STATE,
         **values: Any,
     ) -> WatchedWebhook:
-        """Update those of a webhook's fields that are given. Equal values change nothing.
+        """Update the given fields of a webhook. Equal values change nothing.
 
         One that is switched on again is sent what has waited, at once. Whoever changes one of the instance owns it from
         then on: a new URL must not be sent what only the owner before could read.

@@ -1,4 +1,4 @@
-"""What webhooks of the whole instance are not told: the contents of projects that did not agree to it.
+"""Withholds from webhooks of the whole instance the contents of projects that did not agree to it.
 
 They are told of every change: its type, its keys and ids, who made it, and a link. Only members read the rest, also if
 an administrator has created the webhook.
@@ -22,7 +22,7 @@ from flagstaff.projects.projects import Project
 async def may_read_contents(connection: Connection, project_id: UUID, readers: Collection[UUID | None]) -> bool:
     """Return whether a project shares its contents, or all readers read them as its members.
 
-    Nobody reads those of a deleted project. A reader who is None is an account that does not exist any more.
+    Nobody reads the contents of a deleted project. A reader who is None is an account that does not exist any more.
     """
     project = await projects_store.find_project(connection, project_id)
     if project is None or project.shares_contents:

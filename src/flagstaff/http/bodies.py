@@ -86,7 +86,7 @@ async def read_body(receive: Receive) -> bytes | None:
 class LargeBodies:
     """Reads bodies of which a few large ones at a time are in memory: the others wait until one has been handled.
 
-    Each owner has a part of these turns, so that slow bodies of one do not keep those of all others waiting.
+    Each owner has a part of these turns, so that one owner's slow bodies do not keep all others waiting.
     """
 
     def __init__(self, at_once: int = 32, of_one: int = 4) -> None:

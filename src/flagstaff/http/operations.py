@@ -55,7 +55,7 @@ class Operation:
     """The facts of an operation.
 
     `body_max_bytes` is the bound of its body, and `takes_body` says whether it reads one. `takes_tag` says that it
-    honours `If-Match`, and `is_repeatable` that it honours `Idempotency-Key`. `parameters` are those of its query; None
+    honours `If-Match`, and `is_repeatable` that it honours `Idempotency-Key`. `parameters` are its query's; None
     if the framework refuses others. `lists` are those that may be repeated. All other input is refused, unless it is
     `lenient`, because other people's programs write its requests. `shown_with` are the permissions that an access token
     needs to be shown what it has written, and `tells` the fields that others are told besides ids, keys and secrets.

@@ -40,7 +40,7 @@ def types_of(kind: type[Any], without: Collection[str] = ()) -> dict[str, Any]:
 
 
 def left_in(types: Mapping[str, Any], without: Collection[str]) -> dict[str, Any]:
-    """The types without those of some fields; raises TypeError for a field that is not among them."""
+    """The types without the types of some fields; raises TypeError for a field that is not among them."""
     unknown = set(without) - types.keys()
     if unknown:
         raise TypeError(f"there is no field {unknown.pop()} to leave out")

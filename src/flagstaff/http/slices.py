@@ -51,7 +51,7 @@ def slices(document: bytes, item_max_bytes: int = ITEM_MAX_BYTES) -> Iterator[by
 
 
 def _searching(items: bytes) -> Iterator[tuple[int, bool]]:
-    """Yield the places of the commas between items, which begin at 1, with True; and with False that of each step."""
+    """Yield the places of the commas between items, which begin at 1, with True; with False, the time of each step."""
     level, is_text, start = 0, False, 1
     for step in steps(items):
         if start > 1:

@@ -141,7 +141,7 @@ def _conflict(detail: str) -> bytes:
 
 
 def _common_scope(changes: Sequence[Change]) -> Scope:
-    """The environment of all changes, or their project if they are of several, as those of a new project are."""
+    """The environment of all changes, or their project if they are of several, as in a new project."""
     if not changes:
         return Scope()
     first = changes[0].scope

@@ -102,7 +102,7 @@ def find_differences(result: ResultChange, names: Collection[str]) -> list[Attri
 def _values(evaluation: RecordedEvaluation, other: RecordedEvaluation) -> dict[str, Any]:
     """The user of an evaluation as attributes; what was not given is left out.
 
-    An attribute that was not kept is taken to be that of the other evaluation: it is likelier the same than missing.
+    An attribute that was not kept is taken from the other evaluation: it is likelier the same than missing.
     """
     kept = {name: value for name, value in other.values().items() if not evaluation.knows(name)}
     named = {"user_id": evaluation.user_id, "user_email": evaluation.user_email}

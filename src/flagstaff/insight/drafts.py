@@ -187,7 +187,7 @@ async def _require_budget(
 
 @contextmanager
 def inside_draft() -> Iterator[None]:
-    """Say that the invalid fields of an Error are those of the draft."""
+    """Place the invalid fields of an Error inside the draft."""
     with _inside(_FIELD):
         yield
 

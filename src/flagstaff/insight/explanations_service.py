@@ -45,7 +45,7 @@ class GivenUser:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """An explanation: each flag's trace, followed by those of its rules.
+    """An explanation: each flag's trace, followed by its rules' traces.
 
     `new_rules` are the ids of a draft's rules that are not saved.
     """

@@ -1,8 +1,8 @@
 """Finds the causes of changed results.
 
 Both evaluations are decided again in the past states of the flag: before and after each change to what decides it. The
-state in which the earlier evaluation has its recorded result, and that of the later one, tell whether a change made the
-difference, or the user, or both; and going back from the later state tells which change it was.
+state in which the earlier evaluation has its recorded result, and the same of the later one, tell whether a change made
+the difference, or the user, or both; and going back from the later state tells which change it was.
 """
 
 from bisect import bisect_right

@@ -84,7 +84,7 @@ class SlidingWindow:
             del self._windows[key]
 
     def known(self, key: Hashable) -> int:
-        """The hits of a key within the window, as far as this instance knows; a later call knows those of others."""
+        """The hits of a key within the window, as far as this instance knows; a later call knows others' requests."""
         now = self._clock()
         window = self._windows.get(key)
         if window is not None:

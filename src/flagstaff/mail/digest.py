@@ -42,7 +42,7 @@ class Entry:
 class Digest:
     """The content of a mail. `subject` is ASCII, and `more` the number of entries that are left out.
 
-    `reason` is a sentence that says why its reader gets it. `unsubscribe_token` is that of the link that stops it.
+    `reason` is a sentence that says why its reader gets it. `unsubscribe_token` is in the link that stops it.
     """
 
     subject: str
@@ -64,7 +64,7 @@ def write_digest(
     one_click_path: str,
     sent_at: datetime,
 ) -> Mail:
-    """The mail; the arguments are those of `message.password_reset`, and paths of the dashboard and of the API.
+    """The mail; the arguments are as in `message.password_reset`, and paths of the dashboard and of the API.
 
     `settings_path` is where its reader chooses mails, `page_path` the page that asks before it stops them, and
     `one_click_path` where mail programs send the POST that does so at once.

@@ -235,7 +235,7 @@ def password_reset(*, sender: str, recipient: str, public_url: str, token: str, 
 
 
 def verification(*, sender: str, recipient: str, public_url: str, token: str, sent_at: datetime) -> Mail:
-    """The mail with the link that verifies an address; arguments and errors are those of `password_reset`."""
+    """The mail with the link that verifies an address; arguments and errors are as in `password_reset`."""
     link = f"{public_url}/verify-email?token={quote(token, safe='')}"
     hours = VERIFICATION_LIFETIME // timedelta(hours=1)
     values: dict[str, str | int] = {"public_url": public_url, "link": link, "hours": hours}
@@ -244,7 +244,7 @@ def verification(*, sender: str, recipient: str, public_url: str, token: str, se
 
 
 def invitation(*, sender: str, recipient: str, public_url: str, token: str, inviter: str, sent_at: datetime) -> Mail:
-    """The mail with the link that accepts an invitation; other arguments and errors are those of `password_reset`.
+    """The mail with the link that accepts an invitation; other arguments and errors are as in `password_reset`.
 
     It contains nothing that the inviter has written, such as the project's name, so that nobody can send messages of
     their own with it. An `inviter` whose address could be read as more than one is "A member".
@@ -258,7 +258,7 @@ def invitation(*, sender: str, recipient: str, public_url: str, token: str, invi
 
 
 def token_created(*, sender: str, recipient: str, public_url: str, page: str, sent_at: datetime) -> Mail:
-    """The mail that tells of a new access token; other arguments and errors are those of `password_reset`.
+    """The mail that tells of a new access token; other arguments and errors are as in `password_reset`.
 
     It contains no name, which whoever has made the token has written. `page` is the path of the page that lists it.
     """
@@ -268,7 +268,7 @@ def token_created(*, sender: str, recipient: str, public_url: str, page: str, se
 
 
 def owner_warning(*, sender: str, recipient: str, public_url: str, warned: str, sent_at: datetime) -> Mail:
-    """The mail that tells of a `Warned`; other arguments and errors are those of `password_reset`."""
+    """The mail that tells of a `Warned`; other arguments and errors are as in `password_reset`."""
     subject, event = _WARNINGS[Warned(warned)]
     values: dict[str, str | int] = {"public_url": public_url, "link": f"{public_url}/account", "event": event}
     return _compose(sender, recipient, subject, _WARNING_TEXT, _WARNING_HTML, values, sent_at=sent_at)
@@ -277,7 +277,7 @@ def owner_warning(*, sender: str, recipient: str, public_url: str, warned: str, 
 def webhook_disabled(
     *, sender: str, recipient: str, public_url: str, host: str, page: str, reason: str, sent_at: datetime
 ) -> Mail:
-    """The mail that tells of a webhook that was switched off; other arguments and errors are those of `password_reset`.
+    """The mail that tells of a webhook that was switched off; other arguments and errors are as in `password_reset`.
 
     `host` is the receiver's, in ASCII, and `page` the path of the webhook's page. `reason` is the webhook's, such as
     `failed` or `no_owner`.

@@ -55,7 +55,7 @@ class _Gathered:
 class EventBuffer:
     """Collects events by environment and kind of key.
 
-    `accepted` counts them, and `ignored` those of unknown metrics. `instance` is the name of this one.
+    `accepted` counts them, and `ignored` counts events of unknown metrics. `instance` is the name of this one.
     """
 
     may_drop = False  # their applications were told that they are stored, and send them again if they are not

@@ -40,7 +40,7 @@ class EventRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class EventGroup:
     """Events of one environment, in the order in which they arrived.
 
-    `unknown` counts events by the metrics that do not exist. `kind` is that of the keys with which they were sent;
+    `unknown` counts events by the metrics that do not exist. `kind` is the kind of the keys with which they were sent;
     None in groups of older releases, as are the origins of the events.
     """
 
@@ -79,7 +79,7 @@ EventPlace = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """An event as it was stored, for one unit. `key_kind` is that of the SDK key.
+    """An event as it was stored, for one unit. `key_kind` is the SDK key's kind.
 
     This and the origin are None if an older release has recorded it.
     """
@@ -106,7 +106,10 @@ class RecordedEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Events of a user, of a metric, and from a time up to another. With a user's id and email, those of either."""
+    """Events of a user, of a metric, and from a time up to another.
+
+    With a user's id and email, the events of either.
+    """
 
     user_id: str | None = None
     user_email: str | None = None
@@ -132,7 +135,7 @@ def unit_of(identifier: str, attribute: str | None = None) -> str:
 def digest_id(metric: str, given: str, kind: KeyKind) -> str:
     """A digest of the id that a client gave an event of a metric, in hexadecimal.
 
-    Ids of pages are told apart from those of servers: anybody can send them, and must not make a server's event a
+    Ids of pages are told apart from ids of servers: anybody can send them, and must not make a server's event a
     repetition.
     """
     person = b"" if kind is KeyKind.SERVER else kind.encode()

@@ -81,7 +81,7 @@ class Metrics:
         kind: str | None = None,
         **values: Any,
     ) -> Metric:
-        """Update those of a metric's fields that are given. Equal values change nothing.
+        """Update the given fields of a metric. Equal values change nothing.
 
         Raises:
             Error: INVALID when `key` or `kind` differs from the present one, which never changes; CONFLICT for a new

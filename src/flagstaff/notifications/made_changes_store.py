@@ -1,4 +1,4 @@
-"""The changes of which members may be told, and the position up to which those of a project were examined."""
+"""The changes of which members may be told, and the position up to which a project's changes were examined."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -27,7 +27,7 @@ class WantedOfProject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NotificationSettings:
-    """The use cases. Those of a project raise Error NOT_FOUND for one of which the actor is not a member."""
+    """The use cases. They raise Error NOT_FOUND for a project of which the actor is not a member."""
 
     database: Database
     tokens: UnsubscribeTokens

@@ -30,7 +30,7 @@ from flagstaff.values.quotas import require_fewer
 
 @dataclass(frozen=True, slots=True)
 class Subscriptions:
-    """The use cases. Those of a project raise Error NOT_FOUND for one of which the actor is not a member."""
+    """The use cases. They raise Error NOT_FOUND for a project of which the actor is not a member."""
 
     database: Database
     now: Callable[[], datetime]

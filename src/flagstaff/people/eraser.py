@@ -58,7 +58,7 @@ class Eraser:
     async def run_due(self) -> None:
         """Go on with what is not done. Free pages are overwritten when all others have been erased, once for all.
 
-        They are so, too, for erasures that ClickHouse keeps back.
+        The same happens to erasures that ClickHouse keeps back.
         """
         async with self.database.read_history() as connection:
             due = await erasures_store.find_due(connection, self.database.instance, self.now())

@@ -1,4 +1,4 @@
-"""Erasures: requests to make the records of one user those of nobody, and how far each has come."""
+"""Erasures: requests to remove one user from all records, and how far each has come."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ CLOCKS_APART = timedelta(seconds=10)
 
 
 class Stage(StrEnum):
-    """What is being done: first in the history, then in its copy, and at last in what was freed on the disk."""
+    """The work under way: first in the history, then in its copy, and at last in what was freed on the disk."""
 
     HISTORY = "history"
     CLICKHOUSE = "clickhouse"
@@ -53,7 +53,7 @@ class RequestedErasure:
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What an erasure does not reach, and how long that stays."""
+    """Data that an erasure does not reach, and how long it stays."""
 
     what: str
     until: str

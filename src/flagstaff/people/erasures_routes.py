@@ -88,7 +88,7 @@ class RemainsOut(ResponseModel):
 
 
 class ErasurePreviewOut(ResponseModel):
-    """The records that an erasure would make those of nobody, and the confirmation for it."""
+    """The records from which an erasure would remove the user, and the confirmation for it."""
 
     found: list[FoundRecordsOut]
     changes: int = Field(description="Changes of rules and segments in the audit trail in whose states the user is.")
@@ -188,10 +188,10 @@ async def preview_erasure(project_id: Id, body: UserOfApplication, actor: Curren
 async def erase_user(project_id: Id, body: NewErasure, actor: CurrentActor, erasures: Service) -> Response:
     """Erase a user of the project's applications, in all environments, in the background.
 
-    Evaluations and events are made those of nobody, so that counts stay true. The user is deleted from releases, and
-    records that are still on their way are stored without the user. Later evaluations are recorded again. In the audit
-    trail, `[erased]` stands for the user in rules and segments as they were before and after changes, which can then
-    not be restored to these values. Rules and segments themselves stay as they are.
+    Evaluations and events lose their user and are kept, so that counts stay true. The user is deleted from releases,
+    and records that are still on their way are stored without the user. Later evaluations are recorded again. In the
+    audit trail, `[erased]` stands for the user in rules and segments as they were before and after changes, which can
+    then not be restored to these values. Rules and segments themselves stay as they are.
     """
     erasure = await erasures.request(actor, project_id, body.subject(), body.confirmation)
     return json_response(view_erasure(erasure), 202)

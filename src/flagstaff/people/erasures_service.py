@@ -43,7 +43,7 @@ class Bounds:
 
 @dataclass(slots=True)
 class FoundRecords:
-    """What there is of a user in an environment. With `more`, it is at least this: the preview has ended early.
+    """The records of a user in an environment. With `more`, it is at least this: the preview has ended early.
 
     `attributes` has the names of attributes that were kept with evaluations, and with how many.
     """
@@ -58,7 +58,7 @@ class FoundRecords:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an erasure would erase, in environments and in audit trails, and what confirms it until it expires.
+    """The records that an erasure would erase in environments and audit trails, and the confirmation, which expires.
 
     `named_by` are rules and segments that stay as they are. With `more_changes` there are at least so many changes, and
     with `more_named_by` perhaps more rules and segments.
@@ -214,7 +214,7 @@ class Erasures:
         return SignedLinks(self.secret_key, "erasure", _CONTENT)
 
     def _content(self, place: UUID | None, subject: Subject) -> tuple[bytes, bytes]:
-        """What a confirmation is for: a project, or all of them, and a user."""
+        """The content of a confirmation: a project, or all of them, and a user."""
         shown = self.digests.shown(subject)
         user = b"".join(bytes.fromhex(shown.get(name, "00" * 16)) for name in ("user_id", "user_email"))
         return (place or UUID(int=0)).bytes, user

@@ -10,7 +10,7 @@ from uuid import UUID
 class NamedBy:
     """A rule or a segment, and the attributes with which it compares the id or the email of a user.
 
-    `key` is that of the rule's flag or of the segment; segments are in no environment and of no flag.
+    `key` is the key of the rule's flag, or of the segment; segments are in no environment and of no flag.
     """
 
     kind: Literal["rule", "segment"]

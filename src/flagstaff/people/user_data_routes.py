@@ -56,7 +56,7 @@ class UserExposureOut(ResponseModel):
 
 
 class UserDataInEnvironmentOut(ResponseModel):
-    """What is stored about the user in one environment."""
+    """The data stored about the user in one environment."""
 
     environment_id: Uuid
     environment: str

@@ -89,7 +89,7 @@ class Environments:
         key: str | None = None,
         **values: Any,
     ) -> Environment:
-        """Update those of an environment's fields that are given: its name, whether it is critical, and its retention.
+        """Update the given fields of an environment: its name, whether it is critical, and its retention.
 
         Raises:
             Error: INVALID when `key` is given and differs from the current key, which never changes, or when its

@@ -151,7 +151,7 @@ async def get_project(
 ) -> Response:
     """One project, and with it what a client needs first: its environments, and what you may do.
 
-    The ETag is that of the project alone.
+    The ETag covers the project alone.
     """
     if not (environments or permissions):
         return tagged_response(_view(await projects.get_project(actor, project_id)))

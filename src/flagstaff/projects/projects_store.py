@@ -116,7 +116,7 @@ async def list_ids(connection: AsyncConnection) -> Sequence[UUID]:
 
 
 async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:
-    """Count the projects that count against an account's quota: those of which it is the first owner."""
+    """Count the projects that count against an account's quota: the projects of which it is the first owner."""
     return int((await connection.execute(_count, {"owner": owner_id})).scalar_one())
 
 

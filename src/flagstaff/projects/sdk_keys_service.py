@@ -31,7 +31,7 @@ class WantedKey:
     """A key to create: the environment by its key, and None for the expiry means never.
 
     With `replaces_id`, it takes the place of another key of the environment, which still has to be revoked. Pages at
-    `allowed_origins` may use it; None means those of the key that it replaces, or else all.
+    `allowed_origins` may use it; None means the same as the key that it replaces, or else all.
     """
 
     name: str
@@ -117,7 +117,7 @@ class SdkKeys:
         precondition: Precondition[SdkKey] = ANY_STATE,
         **values: Any,
     ) -> SdkKey:
-        """Update those of a key's fields that are given: its name, and the origins that are allowed.
+        """Update the given fields of a key: its name, and the origins that are allowed.
 
         Raises:
             Error: INVALID for origins of a server's key, NOT_FOUND, FORBIDDEN.

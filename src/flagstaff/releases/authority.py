@@ -12,7 +12,7 @@ from flagstaff.releases.releases import Release
 
 
 class Authority(NamedTuple):
-    """What the author of a release may do in its environment: the role there, None if it is no member.
+    """The rights of a release's author in its environment: the role there, None if it is no member.
 
     `has_token` and `is_token_valid` are also true of a release that was made without a token.
     """

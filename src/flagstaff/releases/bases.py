@@ -1,4 +1,7 @@
-"""What is known of users without the flag: from the counts of the release, or else from the latest events. Pure."""
+"""The known behaviour of users without the flag: from the counts of the release, or else from the latest events.
+
+Pure.
+"""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from math import sqrt
@@ -41,7 +44,7 @@ def basis_of_release(release: Release, counted: Observations, place: int, kind: 
 
 
 def gather_numbers(events: Iterable[tuple[str, str, int, float | None, object]], users: Container[str]) -> Numbers:
-    """What some users did, of the events of all."""
+    """Gather the numbers of some users from all events."""
     found: dict[str, dict[str, Done]] = {}
     for metric, unit, _, value, _ in events:
         if unit in users:
@@ -54,7 +57,7 @@ def gather_numbers(events: Iterable[tuple[str, str, int, float | None, object]],
 def find_basis(metric: Metric, done: Sequence[Done], users: int) -> Basis | Missing:
     """The numbers of users with an event, among so many users; why not, if they are too few.
 
-    Numbers are cut off as those of a release.
+    Numbers are cut off as in a release.
     """
     if not users:
         return Missing.USERS

@@ -3,8 +3,8 @@
 Users are compared whose result came from the rollout. Whether it did may depend on the bucket itself: a rule with a
 percentage takes those below it, and a prerequisite with the same bucketing key lets only those below its percentage
 through. The percentages cut the 100 buckets into ranges, in each of which the bucket has no influence on whether a user
-is compared. So only the users of one range are, the one in which the step's percentage is: there, the share of the
-treatment is that of its buckets below the step's percentage.
+is compared. So only the users of one range are, the one in which the step's percentage is: there, the treatment's share
+is the share of its buckets below the step's percentage.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

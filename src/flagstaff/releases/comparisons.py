@@ -1,8 +1,8 @@
-"""What is compared with what in a release: arms with their control, in the stretches in which it is the control. Pure.
+"""The arms that are compared in a release: arms with their control, in the stretches in which it is the control. Pure.
 
 A flag whose rollout grows to 100 % divides its users by the rollout first, and then, if it has variants, by their
 weights. These are two comparisons, each with a control of its own. They stand everywhere in one order: the rollout's
-before that of the variants.
+before the variants'.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Comparison(NamedTuple):
 
 
 def comparisons_of(release: Release, counted: Observations) -> list[Comparison]:
-    """The comparisons of a release: that of the rollout before that of the variants."""
+    """The comparisons of a release: the rollout's before the variants'."""
     found: dict[bool, list[Compared]] = {}
     for each in counted.compared(release.segments):
         alike = found.setdefault(each.arms.by_variant, [])

@@ -89,7 +89,8 @@ def conclude(release: Release, counted: Observations, metrics: Mapping[str, Metr
     is at most alpha, the release's false alarm rate (the sum of K chances of alpha/K each).
 
     If users are not split as asked, the shares are not known. Then the evidence is the smaller one of two: with the
-    planned shares, and with those of the users who were seen. Otherwise, whoever can send evaluations could silence it.
+    planned shares, and with the shares of the users who were seen. Otherwise, whoever can send evaluations could
+    silence it.
     """
     threshold = log(len(release.guards) / release.false_alarm_rate) if release.guards else 0.0
     is_wrong = None in release.alarmed or log_split_evidence(release, counted) >= -log(split.ALPHA)

@@ -62,7 +62,7 @@ class Done:
 
 @dataclass(slots=True)
 class Sums:
-    """Some users, the sum of their numbers, cut off, and that of the squares."""
+    """Some users, the sum of their numbers, cut off, and the sum of the squares."""
 
     users: int = 0
     total: float = 0.0
@@ -130,9 +130,10 @@ class Observations:
     name. `event` is the last segment of events that was read, and those up to `first_event` are from before the
     release. `latest_event` is the latest time of an event of an exposed user. `untimely` are events of exposed users
     that belong to no exposure by their time. `public_evaluations` and `public_events` were sent with keys of pages; if
-    only those of servers count, with keys that are not known to be of these. `failing_since` is the time, in seconds
-    since 1970, since which the release cannot be counted or a guard cannot be judged; 0 if all can. `cuts_change` is
-    the number of the last change of the flag, and of those that it needs, of which the cuts are known; -1 if none.
+    only servers' evaluations count, with keys that are not known to belong to servers. `failing_since` is the time, in
+    seconds since 1970, since which the release cannot be counted or a guard cannot be judged; 0 if all can.
+    `cuts_change` is the number of the last change of the flag, and of those that it needs, of which the cuts are known;
+    -1 if none.
     """
 
     segment: int = 0

@@ -155,7 +155,7 @@ async def create_observed(connection: AsyncConnection, release_id: UUID, environ
 
 
 async def find_latest(connection: AsyncConnection, environment_id: UUID) -> tuple[int | None, ...]:
-    """Return what changes when an environment gets records: its last segment, its size, and that of events."""
+    """Return what changes when an environment gets records: its last segment, its size, and the last of events."""
     segment = (await connection.execute(_newest_segment, {"environment_id": environment_id})).first()
     event = (await connection.execute(_last_event, {"environment_id": environment_id})).scalar()
     return (*(segment or (None, None)), event)

@@ -1,6 +1,6 @@
 """How long guards take: after how many users each finds a harm of some size, and what it cannot find. Pure.
 
-The evidence is computed as that of a release (`statistics/`), from the counts that are expected after so many users.
+The evidence is computed as in a release (`statistics/`), from the counts that are expected after so many users.
 About two of three such releases have found the harm by then: more than half, because chance may help at each look.
 """
 
@@ -110,7 +110,7 @@ class Find:
 
 @dataclass(frozen=True, slots=True)
 class StepOutlook:
-    """What a guard finds in a step: in the arm that takes longest, with this share of the users who are compared.
+    """A guard's findings in a step: in the arm that takes longest, with this share of the users who are compared.
 
     `least` is the smallest harm that is found in `days` of the step; None if none is, or nothing is known of the
     traffic. With no `arm`, nobody can be compared in the step.
@@ -127,7 +127,7 @@ class StepOutlook:
 
 @dataclass(frozen=True, slots=True)
 class GuardOutlook:
-    """What a guard finds in each step that divides users; in none without a basis."""
+    """A guard's findings in each step that divides users; in none without a basis."""
 
     guard: Guard
     metric: Metric
@@ -137,7 +137,7 @@ class GuardOutlook:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What the guards of a release find, and when."""
+    """The findings of a release's guards, and when they are made."""
 
     traffic: Traffic | None
     guards: Sequence[GuardOutlook]
@@ -193,7 +193,7 @@ def find_outlook(
     steps: Sequence[PlannedStep],
     traffic: Traffic | None,
 ) -> Outlook:
-    """What each guard finds in each step that divides users."""
+    """Compute each guard's findings in each step that divides users."""
     guards = []
     for guard, metric, basis in metrics:
         found: list[StepOutlook] = []

@@ -34,7 +34,7 @@ UsersPerDay = Annotated[float, Field(ge=0.01, le=1e9), BeforeValidator(whole_as_
 
 
 class AssumedMetric(Body):
-    """What is assumed of users without the flag, instead of what was seen."""
+    """Assumptions about users without the flag, instead of observations."""
 
     metric: FlagKey
     rate: Rate = optional()
@@ -48,7 +48,7 @@ class AssumedMetric(Body):
 
 
 class Assumptions(Body):
-    """What is assumed instead of what was seen."""
+    """Assumptions instead of observations."""
 
     users_per_day: UsersPerDay = optional()
     metrics: Annotated[list[AssumedMetric], at_most(GUARDS_MAX)] = Field(
@@ -75,7 +75,7 @@ class AskedOutlook(NewRelease):
 
 
 class BasisOut(ResponseModel):
-    """What is known of users without the flag."""
+    """The known behaviour of users without the flag."""
 
     source: Literal["release", "events", "given"] = Field(
         description="The users of the release without the flag, the latest users of the flag with their events in at "
@@ -96,7 +96,7 @@ class FindOut(ResponseModel):
 
 
 class StepOutlookOut(ResponseModel):
-    """What a guard finds in a step, beginning with it."""
+    """A guard's findings from the beginning of a step on."""
 
     step: int
     days: float = Field(description="How long the step is in force; 28 days if it has no end.")
@@ -113,7 +113,7 @@ class StepOutlookOut(ResponseModel):
 
 
 class GuardOutlookOut(ResponseModel):
-    """What a guard finds in each step that divides users, from the one in force on."""
+    """A guard's findings in each step that divides users, from the step in force on."""
 
     metric: str
     name: str
@@ -175,7 +175,7 @@ async def preview_release_outlook(
 ) -> Response:
     """How long the guards of a release would take to find harm, and what they could not find. Nothing is stored.
 
-    The body is that of a new release, which is checked as if it were created. `assumes` has numbers that stand in for
+    The body is a new release, which is checked as if it were created. `assumes` has numbers that stand in for
     those that were seen.
     """
     return json_response(_view(await outlooks.ask_outlook(actor, path, body.read(), body.assumes.read())))

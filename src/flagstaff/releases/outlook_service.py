@@ -47,7 +47,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """What is assumed instead of what is known: the users in a day, and the numbers of metrics by key."""
+    """Assumptions instead of observations: the users in a day, and the numbers of metrics by key."""
 
     users_per_day: float | None = None
     metrics: Mapping[str, Basis] = field(default_factory=dict)
@@ -62,14 +62,14 @@ class Outlooks:
     history: History
 
     async def get_outlook(self, actor: Actor, path: FlagPath, release_id: UUID) -> Outlook:
-        """What the guards of a release find from now on; of one that has ended, nothing."""
+        """Compute the findings of a release's guards from now on; of one that has ended, nothing."""
         async with self.database.read() as connection:
             await open_flag(connection, actor, path, Permission.EVALUATIONS_READ)
             release = await releases_store.get_release(connection, path.flag_id, release_id)
         return await self._look_ahead(actor, path, release, Assumed())
 
     async def ask_outlook(self, actor: Actor, path: FlagPath, plan: Plan, assumed: Assumed) -> Outlook:
-        """What the guards of a release that is not created would find.
+        """Compute the findings of a release's guards before it is created.
 
         Raises:
             Error: INVALID as `create_release`; CONFLICT if the flag is archived.
@@ -102,7 +102,7 @@ class Outlooks:
         return await in_worker(find_outlook, release, watched, steps, traffic)
 
     async def _find_traffic(self, actor: Actor, flag: Flag, now: datetime) -> Traffic | None:
-        """The users of the last seven whole days; without any, those of today."""
+        """The users of the last seven whole days; without any, today's."""
         today = now.replace(hour=0, minute=0, second=0, microsecond=0)
         found = await self._count_users(actor, flag, today - DAYS * _DAY, today)
         traffic = _traffic_of(found)
@@ -114,7 +114,7 @@ class Outlooks:
         return Traffic(users / passed) if users else None
 
     async def _of_counted_keys(self, traffic: Traffic, release: Release, flag: Flag, now: datetime) -> Traffic | None:
-        """The traffic with at most the users in a day of the SDK keys that count: numbers of users are those of all."""
+        """The traffic with at most the users in a day of the SDK keys that count: numbers of users include all keys."""
         async with self.database.read_history() as connection:
             number = await batches.find_environment_number(connection, flag.environment_id)
             if number is None:
@@ -139,7 +139,7 @@ class Outlooks:
     async def _find_bases(
         self, release: Release, flag: Flag, metrics: Mapping[str, Metric], now: datetime
     ) -> dict[str, Basis | Missing]:
-        """What is known of users without the flag, by metric: from the release, or else from the latest events."""
+        """The known behaviour of users without the flag, by metric: from the release or the latest events."""
         found: dict[str, Basis | Missing] = {}
         async with self.database.read_history() as connection:
             observed = await observations_store.find_observed(connection, release.id)
@@ -156,7 +156,7 @@ class Outlooks:
     async def _read_events(
         self, release: Release, flag: Flag, metrics: list[Metric], now: datetime
     ) -> dict[str, Basis | Missing]:
-        """What the latest users of the flag did, in the time in which all of them and all events were read."""
+        """Gather the latest users' events, of the time from which all evaluations and events were read."""
         async with self.database.read_history() as connection:
             number = await batches.find_environment_number(connection, flag.environment_id)
             if number is None:
@@ -220,7 +220,7 @@ def _traffic_of(summary: Summary) -> Traffic | None:
 
 
 def _with(given: Basis | None, known: Basis | Missing) -> Basis | Missing:
-    """What is known, with what is given in its place."""
+    """Return the known basis with the given numbers in its place."""
     if given is None:
         return known
     if isinstance(known, Missing):

@@ -53,7 +53,7 @@ class Piece(NamedTuple):
 
 
 class News(NamedTuple):
-    """What the history has got: segments of evaluations, the position after them, and the last segments there are."""
+    """The news in the history: segments of evaluations, the position after them, and the last segments there are."""
 
     number: int
     segments: Sequence[FollowedSegment]
@@ -91,7 +91,7 @@ async def read_news(connection: Connection, release: Release, counted: Observati
 async def count_news(
     connection: Connection, release: Release, observed: Observed, metrics: dict[str, Metric], news: News, cuts: Cuts
 ) -> Piece:
-    """Count what is new. `cuts` are those of the release's flag as it is after the news were read."""
+    """Count what is new. `cuts` belong to the release's flag as it is after the news were read."""
     # The sums are altered in place: they were decoded for this look.
     counted, segments = observed.counted, release.segments
     add_stretches(counted, release, cuts)

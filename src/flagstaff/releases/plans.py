@@ -96,7 +96,7 @@ class Threshold:
 
 
 class Counts(StrEnum):
-    """The SDK keys whose evaluations and events count for a release: anybody can use those of pages."""
+    """The SDK keys whose evaluations and events count for a release: anybody can use the keys of pages."""
 
     ALL = "all"
     SERVER_KEYS = "server_keys"
@@ -122,7 +122,7 @@ class Plan:
 
 
 def alter(flag: Flag, changes: Mapping[str, Any]) -> Flag:
-    """A flag with a step's changes, without those of rules."""
+    """A flag with a step's changes, except changes of rules."""
     return replace(flag, **read_changes(changes))
 
 

@@ -117,7 +117,7 @@ class SplitOut(ResponseModel):
 
 
 class BrowserKeysOut(ResponseModel):
-    """What was sent with public SDK keys, of the kind `browser`, which anybody can read and use."""
+    """The data sent with public SDK keys, of the kind `browser`, which anybody can read and use."""
 
     evaluations: int = Field(description="Evaluations of the flag that say something about the release.")
     events: int = Field(description="Events of its metrics, of all users.")

@@ -61,7 +61,7 @@ class Due:
 
 
 class Watched(NamedTuple):
-    """What is known of a release before it goes on: the counts, if any, and why its thresholds hold it back."""
+    """The state of a release before it goes on: the counts, if any, and why its thresholds hold it back."""
 
     counted: Observations | None
     hold: Hold | None

@@ -78,7 +78,7 @@ class Changes(Body, like=NewFlag, without=("key",), json_schema_extra={"minPrope
         return self
 
     def given(self) -> dict[str, Any]:
-        """The changes in the form in which they are kept: that of the audit trail, with the defaults inside."""
+        """The changes in the form in which they are kept: the audit trail's form, with the defaults inside."""
         rules = {NAMED_RULES: [each.given() for each in self.rules]} if NAMED_RULES in self.model_fields_set else {}
         return _given(self) | rules
 

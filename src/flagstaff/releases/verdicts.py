@@ -1,4 +1,4 @@
-"""What is known of each arm in one sentence: whether it is better or worse than the control, or not decided. Pure."""
+"""Describes each arm in one sentence: whether it is better or worse than the control, or not decided. Pure."""
 
 from collections.abc import Sequence
 from enum import StrEnum

@@ -47,7 +47,10 @@ class _Outage:
 
 @dataclass(slots=True)
 class Watching:
-    """What this process fails to watch. `now` is its clock, for the times of changes, and `clock` measures time."""
+    """The failures of this process to watch.
+
+    `now` is its clock, for the times of changes, and `clock` measures time.
+    """
 
     database: Database
     now: Callable[[], datetime]

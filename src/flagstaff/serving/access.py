@@ -56,10 +56,11 @@ class KeyAccess:
     ) -> tuple[Access, EnvironmentSnapshot]:
         """Return a key's access and the environment, in which the request's caller is counted.
 
-        `name` is that of a client that fetches flags again. What a client `reports` does not count as a fetch.
+        `name` is the name of a client that fetches flags again. A client's report (`reports`) does not count as a
+        fetch.
 
         Raises:
-            Error: those of `open_access`, and LIMITED beyond the client's limit.
+            Error: as in `open_access`, and LIMITED beyond the client's limit.
         """
         access = await self.find(key) if key else None
         self.count(scope, access, name, reports=reports)

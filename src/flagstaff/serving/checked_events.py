@@ -133,7 +133,7 @@ class CheckedEvents:
 
 
 def _find_wrong_value(metric: str, kind: Kind, value: float | None) -> str | None:
-    """Return why a value cannot be that of an event of a metric; None if it can."""
+    """Return why an event of a metric cannot have a value; None if it can."""
     if kind is Kind.BINARY:
         return f"the metric {metric} is binary, and has no value"
     if value is None:

@@ -14,7 +14,7 @@ _RETRY_AFTER_SECONDS = 1
 
 
 class CutOff:
-    """What the instance does with requests of applications while its lease has lapsed: it marks responses, or refuses.
+    """The treatment of applications' requests while the instance's lease has lapsed: it marks responses, or refuses.
 
     Whatever writes a response asks here for its mark: the application's outermost layer, so that errors of any layer
     have it, the fast path, and the refusals of requests that reach neither.

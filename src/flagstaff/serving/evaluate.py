@@ -101,7 +101,7 @@ class Evaluate:
         """A 200 about one flag.
 
         Raises:
-            Error: those of `answer`, and NOT_FOUND (the flag).
+            Error: as in `answer`, and NOT_FOUND (the flag).
         """
         environment, context = self._read(access, body)
         decision = self._decide_flag(environment, context, flag_key, access.key_id)
@@ -111,7 +111,7 @@ class Evaluate:
         """The environment and the user.
 
         Raises:
-            Error: those of `answer`.
+            Error: as in `answer`.
         """
         own = access.environment
         if own is not None and not self._use(access):

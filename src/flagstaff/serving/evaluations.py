@@ -100,7 +100,7 @@ class Evaluations:
     ) -> Rendered:
         """All flags in a dialect, for a context as `context` takes it; raises Error INVALID.
 
-        `key_id` is that of the SDK key.
+        `key_id` is the SDK key's id.
         """
         if environment.targeting is not None or self._keeps_all:
             return self.all_flags(translation, environment, self.context(environment, given, identifiers), key_id)
@@ -113,7 +113,7 @@ class Evaluations:
     def all_flags(
         self, translation: Translation, environment: EnvironmentSnapshot, context: Context, key_id: UUID | None
     ) -> Rendered:
-        """All flags in a dialect; `translation` is the environment's, and `key_id` that of the SDK key.
+        """All flags in a dialect; `translation` is the environment's, and `key_id` the SDK key's id.
 
         Raises:
             Error: INVALID.
@@ -134,7 +134,7 @@ class Evaluations:
     def one_flag(
         self, environment: EnvironmentSnapshot, context: Context, flag_key: str, key_id: UUID | None
     ) -> Decision:
-        """One flag. `key_id` is that of the SDK key.
+        """One flag. `key_id` is the SDK key's id.
 
         Raises:
             Error: INVALID, NOT_FOUND (the flag).

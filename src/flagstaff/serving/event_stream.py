@@ -61,7 +61,7 @@ class Stream:
     ends: bool = False
 
     def keep_alive(self) -> bytes:
-        """What is sent to show that the connection lives: a comment, which clients ignore, or an event."""
+        """The message that shows that the connection lives: a comment, which clients ignore, or an event."""
         return COMMENT
 
     def may_go_on(self, keys: Mapping[UUID, KeyInForce]) -> bool:

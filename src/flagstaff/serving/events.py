@@ -97,7 +97,7 @@ class EventsRoute:
         """The same for a request of a client that takes less than a piece of work; None for any other, uncounted.
 
         Raises:
-            Error: those of the route.
+            Error: as in the route.
         """
         own = access.environment
         if len(body) > _AT_ONCE_MAX_BYTES or body.count(b"{") > _AT_ONCE_MAX + 1 or not self._share.has_room():

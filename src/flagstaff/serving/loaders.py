@@ -12,7 +12,7 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 class Loaders:
     """The loaders of projects. Each sees everything that was committed before its call.
 
-    `load_revisions` returns those of a project's environments, by id, and `load_environment` also does so.
+    `load_revisions` returns the revisions of a project's environments, by id, and `load_environment` also does so.
     """
 
     load_project: Callable[[UUID], Awaitable[ProjectSnapshot | None]]

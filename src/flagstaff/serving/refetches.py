@@ -35,7 +35,7 @@ class Refetches:
 
     @property
     def shared(self) -> Mapping[str, SlidingWindow]:
-        """What several instances share, by names that they have in common."""
+        """The counts that several instances share, by names that they have in common."""
         found = {"refetches": self._of_client, "confirmed_revisions": self._confirmed, "ended_streams": self._ended}
         return found if self.of_address is None else {**found, "refetches_of_address": self.of_address}
 

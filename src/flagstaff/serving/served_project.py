@@ -1,4 +1,4 @@
-"""What is known of one project: its current snapshot, how new it is, and the loads that replace it.
+"""The state of one project: its current snapshot, how new it is, and the loads that replace it.
 
 It never serves a state that a finished change has replaced. A change loads a project only where it is loaded.
 Elsewhere it loads the hashes of the project's SDK keys, so that new keys are known at once; the next request loads the
@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What all projects share: how they are loaded, who observes them, and the sets that keep them in memory.
+    """The state that all projects share: how they are loaded, who observes them, and the sets that keep them in memory.
 
     `known` are those that are loaded, or whose keys were read. `stale` are those whose latest load has failed.
     """

@@ -18,8 +18,8 @@ class Translations:
     async def find(self, environment: EnvironmentSnapshot, dialect: Dialect) -> Translation:
         """A snapshot in a dialect. It awaits nothing once that has been made.
 
-        A newer snapshot may have replaced the given one meanwhile. The answer is that of the moment when the snapshot
-        was found, which is after the request had begun.
+        A newer snapshot may have replaced the given one meanwhile. The answer is as of the moment when the snapshot was
+        found, which is after the request had begun.
         """
         place = (environment, dialect)
         if dialect not in environment.translations:

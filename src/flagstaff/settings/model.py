@@ -27,7 +27,7 @@ class SettingRow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(HistorySettings, AccessSettings, QuotaSettings, RequestSettings, ServerSettings):
-    """All settings, of which those of the last class come first. Field `x_y` is read from the variable FLAGSTAFF_X_Y.
+    """All settings; the last class's come first. Field `x_y` is read from the variable FLAGSTAFF_X_Y.
 
     Secrets can also be read from the file that FLAGSTAFF_X_Y_FILE names.
     """
@@ -52,7 +52,7 @@ class Settings(HistorySettings, AccessSettings, QuotaSettings, RequestSettings, 
 
     @property
     def path_prefix(self) -> str:
-        """What all paths begin with, such as /flags; empty if the public URL has no path."""
+        """The beginning of all paths, such as /flags; empty if the public URL has no path."""
         return urlsplit(self.public_url).path
 
     @property

@@ -66,9 +66,9 @@ _changed = sa.union_all(_flags, _rules)
 class ChangedFlags(NamedTuple):
     """The flags of an environment that were changed after a change with a certain number.
 
-    `revisions` are those of all environments of the project, by id. `number` is that of the latest change in the
-    environment, and `ids` are the flags that were changed; `flags` are without those that are deleted or archived, and
-    `rules` those of all of them. If `are_many`, some rules are missing. `are_alone` says that nothing else of the
+    `revisions` are the revisions of all environments of the project, by id. `number` is the number of the latest change
+    in the environment, and `ids` are the flags that were changed; `flags` has no deleted or archived flags, and `rules`
+    has the rules of the others. If `are_many`, some rules are missing. `are_alone` says that nothing else of the
     project was changed.
     """
 

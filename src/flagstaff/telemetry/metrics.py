@@ -37,7 +37,7 @@ class Board(Protocol):
 
 
 class Metrics:
-    """The metrics of one process, in their own registry, or those of all workers added up."""
+    """The metrics of one process, in their own registry, or the sums of all workers' metrics."""
 
     def __init__(self, board: Board | None = None, slot: int = 0) -> None:
         """On a `board` this process continues the counters of the one that had the slot before."""
@@ -82,7 +82,7 @@ class Metrics:
     ) -> None:
         """Export the result of `read`, which must never decrease, as `flagstaff_{name}_total`.
 
-        `combine` combines those of two workers; otherwise they are added up.
+        `combine` combines the values of two workers; otherwise they are added up.
         """
         self._record_combination(name, combine)
         self._read_figures.append(lambda: CounterMetricFamily(f"flagstaff_{name}", meaning, value=read()))

@@ -34,7 +34,7 @@ def is_plain_address(email: str) -> bool:
 
 
 def email_identity(email: str) -> str:
-    """What two addresses have in common if they reach one mailbox: the whole without case, the domain in ASCII.
+    """The form that two addresses share if they reach one mailbox: the whole without case, the domain in ASCII.
 
     Mail servers may take further addresses for the same mailbox, such as those with another `+tag`.
     """

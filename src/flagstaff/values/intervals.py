@@ -1,4 +1,4 @@
-"""Time divided into successive intervals, as summaries have it: equal ones, or those of a calendar in a time zone."""
+"""Time divided into successive intervals, as summaries have it: equal ones, or a calendar's in a time zone."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

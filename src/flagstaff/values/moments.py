@@ -20,8 +20,8 @@ def parse_moment(text: str, zone: tzinfo = UTC) -> datetime:
     """The time in UTC that a person or a program has written.
 
     This is RFC 3339, also in lower case, without seconds, and with an offset such as +0200 or +02. A date alone is its
-    start in `zone`. 24:00 is the start of the next day (ISO 8601), and a leap second (23:59:60 in UTC) that of the
-    next minute, as in POSIX. Digits beyond microseconds are dropped.
+    start in `zone`. 24:00 is the start of the next day (ISO 8601), and a leap second (23:59:60 in UTC) is the start of
+    the next minute, as in POSIX. Digits beyond microseconds are dropped.
 
     Raises:
         ValueError: what is expected, with examples.

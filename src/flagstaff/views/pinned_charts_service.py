@@ -85,7 +85,7 @@ class PinnedCharts:
         precondition: Precondition[PinnedChart] = ANY_STATE,
         **values: Any,
     ) -> PinnedChart:
-        """Update those of a pinned chart's fields that are given. Equal values change nothing.
+        """Update the given fields of a pinned chart. Equal values change nothing.
 
         Raises:
             Error: INVALID, FORBIDDEN as `create_chart`.

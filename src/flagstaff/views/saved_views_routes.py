@@ -37,7 +37,7 @@ class FlagSearch(Body):
     """A filter of the flag list. A field that is left out filters nothing.
 
     `q` are words that the name, the key, the description or a tag must contain; `seen` is whether the flag was
-    evaluated in the last 24 hours. `favourites` are those of whoever looks at the list.
+    evaluated in the last 24 hours. `favourites` are the favourites of the account that reads the list.
     """
 
     q: Searched = optional()

@@ -65,7 +65,7 @@ class SavedViews:
         precondition: Precondition[SavedView] = ANY_STATE,
         **values: Any,
     ) -> SavedView:
-        """Update those of a view's fields that are given. Equal values change nothing.
+        """Update the given fields of a view. Equal values change nothing.
 
         Raises:
             Error: As `create_view`.

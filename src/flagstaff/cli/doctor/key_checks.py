@@ -15,7 +15,7 @@ _MIN_CHARACTERS = 32
 
 
 def check_secret_key(settings: Settings, found: Examination | None) -> Iterator[Finding]:
-    """Look for the key, and compare it with those of the instances that serve. None if the database cannot be used."""
+    """Look for the key, and compare it with the keys of the serving instances. None if the database cannot be used."""
     directory = DataDirectory(settings.data_dir)
     try:
         key = settings.secret_key or directory.find_secret_key()

@@ -93,7 +93,7 @@ def _server(directory: DataDirectory) -> Finding:
 
 
 def _leftovers(directory: DataDirectory) -> Iterator[Finding]:
-    """What takes space for nothing, unless the command that makes it is running."""
+    """The files that take space for nothing, unless the command that makes them is running."""
     folders = directory.find_work_folders()
     try:
         if not folders or directory.is_locked():

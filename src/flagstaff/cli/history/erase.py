@@ -31,7 +31,7 @@ def erase(
 ) -> None:
     """Erase a user of the applications: first print what that would erase and a confirmation, and then do it.
 
-    Evaluations and events become those of nobody, so that counts stay true.
+    Evaluations and events lose their user and are kept, so that counts stay true.
     """
     subject = read_subject(user_id, user_email)
     asyncio.run(_preview(project, subject) if confirm is None else _erase(project, subject, confirm))

@@ -86,7 +86,7 @@ class EvaluationParquet:
         self._forms.forget()
 
     def _number(self, decision: Decision) -> int:
-        """The place of a decision among those of the row group."""
+        """The place of a decision among the row group's decisions."""
         return self._numbers.setdefault(decision, len(self._numbers))
 
 

@@ -1,4 +1,4 @@
-"""The files of an export that are being written, of one environment: those of a few days at once."""
+"""The files of one environment's export that are being written: a few days at once."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -51,11 +51,11 @@ class Segment(Protocol):
         """Their number."""
 
     def by_day(self, zone: tzinfo) -> Mapping[str, "Segment"]:
-        """Those of each day in a time zone."""
+        """Group the evaluations by their day in a time zone."""
 
 
 class Stretch(Protocol):
-    """What is read at once: segments, the position after them, and how many were left out because they are damaged."""
+    """One reading: segments, the position after them, and how many were left out because they are damaged."""
 
     @property
     def position(self) -> Position:

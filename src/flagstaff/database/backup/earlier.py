@@ -1,4 +1,4 @@
-"""Backups that the last development build before 1.0 has made, read as those of the first revision."""
+"""Reads backups by the last development build before 1.0 as backups of the first revision."""
 
 from collections.abc import AsyncIterator
 
@@ -18,7 +18,7 @@ def as_known(source: Source) -> Source:
 
 
 class _Earlier:
-    """What `development_builds.take_over` does to a database, done to the rows of a source."""
+    """Does to the rows of a source what `development_builds.take_over` does to a database."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

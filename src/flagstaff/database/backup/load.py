@@ -104,7 +104,7 @@ def _present_tables(connection: sa.Connection) -> list[TableForm]:
 
 
 def _check_forms(connection: sa.Connection, forms: Sequence[TableForm], revision: str) -> None:
-    """Raise Error INVALID unless the source's tables and columns are those of its revision."""
+    """Raise Error INVALID unless the source has the tables and columns of its revision."""
     inspector = sa.inspect(connection)
     given, present = [form.full_name for form in forms], [form.full_name for form in _present_tables(connection)]
     if sorted(given) != sorted(present):  # one that is missing would be left empty, and another is not ours to fill

@@ -228,7 +228,7 @@ async def connect(
 ) -> Connection:
     """Connect to a file, which is created if it does not exist, or to the file that a URI names as the URI says.
 
-    On Linux, `niceness` is added to that of its thread. `require` raises what forbids to open the file.
+    On Linux, `niceness` is added to its thread's. `require` raises what forbids to open the file.
 
     Raises sqlite3's exceptions, and what `require` raises.
     """

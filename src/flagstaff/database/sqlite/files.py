@@ -149,7 +149,7 @@ def inspect_files(directory: Path) -> Files:
 def require_files_of_server(directory: Path) -> None:
     """Raise Error CONFLICT if a server is running on a directory and has other files open than those that are there.
 
-    To open them would make new ones beside those of the server, without what it has confirmed.
+    Opening them would create new files beside the server's, without the changes that it has confirmed.
     """
     if name := DataDirectory(directory).find_replaced_file():
         raise Error(Code.CONFLICT, describe_replaced(name))
@@ -238,7 +238,7 @@ def paths_of(path: Path) -> list[Path]:
 
 
 def list_files(directory: Path) -> list[Path]:
-    """What must be writable to change anything: both files, those beside them, and their directory."""
+    """List what must be writable for any change: both files, the files beside them, and their directory."""
     return [each for name in (CONFIGURATION_FILE, HISTORY_FILE) for each in paths_of(directory / name)]
 
 

@@ -21,7 +21,7 @@ _writer: ContextVar[Hashable] = ContextVar("writer", default=None)
 
 @contextmanager
 def writing_as(client: Hashable) -> Iterator[None]:
-    """Let the transactions inside take the turns of a client. Others take those of the server itself."""
+    """Let the transactions inside take the turns of a client. Others take the server's own."""
     token = _writer.set(client)
     try:
         yield

@@ -14,7 +14,7 @@ from flagstaff.values.lists import empty
 
 
 def explain(flag_set: FlagSet, subject: Subject, keys: Sequence[str]) -> Iterator[FlagTrace | RuleTrace]:
-    """Explain the flags with these keys in this order: each flag's trace, followed by those of its rules.
+    """Explain the flags with these keys in this order: each flag's trace, followed by its rules' traces.
 
     The flags are used up.
     """

@@ -54,7 +54,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class DecidedFlag:
-    """A flag, and how the kernel decided it. `rank` is that of the first live rule that matches, if one does."""
+    """A flag, and how the kernel decided it. `rank` is the rank of the first live rule that matches, if one does."""
 
     targeted: TargetedFlag
     compiled: CompiledFlag

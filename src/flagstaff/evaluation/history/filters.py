@@ -17,7 +17,7 @@ class Check(NamedTuple):
 
 
 class Checks(NamedTuple):
-    """The tests that evaluations of a layout must pass: those of all flags, and those of the one in a place alone.
+    """The tests that evaluations of a layout must pass: one for all flags, and one for the flag in a place alone.
 
     Without a place, every evaluation passes.
     """

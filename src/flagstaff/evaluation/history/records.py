@@ -22,8 +22,8 @@ class RecordGroup:
     custom attributes, if they are kept: JSON objects, or `null` for those that are too large. `has_all` says that they
     are all that the requests had, and not only those that the layout names.
 
-    `flags` are the places of flags that were evaluated alone, and None for evaluations of all flags. The recorded bytes
-    of the former are those of the flag's own layout. Without the column, all flags were evaluated each time.
+    `flags` are the places of flags that were evaluated alone, and None for evaluations of all flags. The former are
+    recorded in the flag's own layout. Without the column, all flags were evaluated each time.
 
     `origins` are missing in groups of older releases.
     """

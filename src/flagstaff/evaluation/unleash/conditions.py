@@ -64,7 +64,7 @@ _SOME_SPELLINGS = "SDKs match only some upper- and lower-case spellings of the v
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A condition as alternatives; `narrower` says why fewer users meet them, if that is so."""
+    """A condition as alternatives; `narrower` says why fewer users meet them, or is None."""
 
     alternatives: Alternatives
     narrower: str | None = None

@@ -117,7 +117,7 @@ def _steps(targeted: TargetedFlag, setting: Setting) -> Iterator[tuple[Rule | No
 
 
 def _feature(flag: Flag, strategies: Sequence[Strategy]) -> dict[str, Any]:
-    """A feature without strategies, as that of a flag that is off, would be on for everyone if it were enabled."""
+    """A feature without strategies, such as a flag that is off, would be on for everyone if it were enabled."""
     return {
         "name": flag.key,
         "type": "release",

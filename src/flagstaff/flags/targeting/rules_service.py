@@ -77,7 +77,7 @@ class Rules:
     async def list_rules_of_environment(
         self, actor: Actor, project_id: UUID, environment_id: UUID, window: Window = WHOLE
     ) -> list[Rule]:
-        """The rules of all flags of an environment; those of one flag in the order in which they are tried.
+        """The rules of all flags of an environment; the rules of one flag in the order in which they are tried.
 
         A position is a flag's id and then as in `list_rules`.
         """
@@ -100,7 +100,7 @@ class Rules:
         precondition: Precondition[Rule] = ANY_STATE,
         **values: Any,
     ) -> Rule:
-        """Update those of a rule's fields that are given. Equal values change nothing.
+        """Update the given fields of a rule. Equal values change nothing.
 
         Raises Error INVALID for a value that is not valid for the rule's type, or for invalid conditions.
         """

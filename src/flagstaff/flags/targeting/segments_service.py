@@ -87,7 +87,7 @@ class Segments:
         key: str | None = None,
         **values: Any,
     ) -> Segment:
-        """Update those of a segment's fields that are given. Equal values change nothing.
+        """Update the given fields of a segment. Equal values change nothing.
 
         Raises:
             Error: INVALID for invalid conditions, or when `key` differs from the current key; keys never change.
@@ -128,11 +128,11 @@ class Segments:
     async def require_room_for_conditions(
         self, connection: Connection, written: Segment, replaced: Segment | None
     ) -> None:
-        """Refuse a segment just written with which conditions are too much; `replaced` is the segment before.
+        """Refuse a segment just written whose conditions exceed a bound; `replaced` is the segment before.
 
         Raises:
-            Error: CONFLICT if those of the project's segments have become too long; INVALID, at the condition, if those
-                of an environment have become too much work.
+            Error: CONFLICT if the conditions of the project's segments have become too long; INVALID, at the condition,
+                if an environment's have become too much work.
         """
         characters = await segments_store.count_condition_characters(connection, written.project_id)
         self.settings.max_condition_characters.require_within("project's segments", characters)

@@ -1,4 +1,4 @@
-"""Makes the evaluations and events of a user in ClickHouse those of nobody.
+"""Removes a user from evaluations and events in ClickHouse, which are kept.
 
 ClickHouse keeps the statements in its list of mutations, so they have the SHA-256 of the id and not the id.
 """

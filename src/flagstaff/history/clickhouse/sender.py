@@ -20,7 +20,7 @@ class Sender:
     """Sends blocks to ClickHouse."""
 
     def __init__(self, clickhouse: "ClickHouse", encode: Encode | None = None) -> None:
-        """`encode` makes the rows; without it, they are those of evaluations."""
+        """`encode` makes the rows; without it, the metrics are about evaluations."""
         self._clickhouse = clickhouse
         self._encode: Encode = encode or Rows().encode
         self._is_checked = False

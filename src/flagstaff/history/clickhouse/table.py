@@ -11,7 +11,7 @@ from flagstaff.history.exported_columns import EVALUATIONS, EVENTS, clickhouse_t
 
 
 class Shape(NamedTuple):
-    """What a table must be like: its columns with their types, the time of a row, and the order of rows."""
+    """The shape of a table: its columns with their types, the time of a row, and the order of rows."""
 
     columns: Mapping[str, str]
     time: str

@@ -89,7 +89,7 @@ async def write_batches(connection: AsyncConnection, *batches: RecordBatch, dige
     """Write the evaluations, layouts and summaries of batches, oldest first; return the ids of those that are new.
 
     The others are already stored, or empty. Together, they cost hardly more round trips than one of them. Users who
-    were erased since are known by `digests`; their evaluations are stored as those of nobody.
+    were erased since are known by `digests`; their evaluations are stored without a user.
 
     Raises Error UNAVAILABLE if PostgreSQL can store them only after the next sweep.
     """
@@ -135,7 +135,7 @@ async def write_batches(connection: AsyncConnection, *batches: RecordBatch, dige
 
 
 async def _join_groups(groups: Sequence[RecordGroup]) -> list[RecordGroup]:
-    """The groups with their digests; those of an environment that have the same columns are one."""
+    """The groups with their digests; groups of an environment with the same columns become one."""
     alike: dict[tuple[object, ...], list[RecordGroup]] = {}
     await in_write_worker(_make_digests, [group.layout for group in groups])
     for group in groups:

@@ -103,7 +103,7 @@ async def list_callers(
     limit: int,
     key_id: UUID | None = None,
 ) -> list[CallerUse]:
-    """The callers that have asked since a moment, or those of one key: at most `limit`, those that asked last first."""
+    """The callers since a moment, or the callers with one key: at most `limit`, those that asked last first."""
     query = sa.select(tables.callers).where(
         _columns.environment_id == environment_id,
         _columns.last_at >= since,
@@ -141,7 +141,7 @@ async def delete_callers(connection: AsyncConnection, environment_id: UUID) -> N
 
 
 async def _told_apart(connection: AsyncConnection, counts: Mapping[Caller, int], at: datetime) -> Mapping[Caller, int]:
-    """The counts, in which those of new callers without a place are counted as those of others."""
+    """The counts, in which new callers without a place are counted together as others."""
     ids = [_id_of(caller) for caller in counts]
     present: set[int] = set()
     for some in parts_of(ids, _ROWS_AT_ONCE):
@@ -165,7 +165,7 @@ async def _told_apart(connection: AsyncConnection, counts: Mapping[Caller, int],
 async def _place(
     connection: AsyncConnection, environment_id: UUID, new: Sequence[Caller], present: Collection[int], at: datetime
 ) -> Collection[Caller]:
-    """Those of an environment's new callers for which there is a place, which is made where possible.
+    """Return the new callers of an environment for which there is a place, which is made where possible.
 
     `present` are the ids of the callers with a row that ask in the same moment: they keep their places.
     """
@@ -267,7 +267,7 @@ def _from_row(row: sa.Row[*tuple[object, ...]], requests_last_day: int, now: dat
 
 
 def _rate(row: sa.Row[*tuple[object, ...]], now: datetime) -> float:
-    """Requests each minute: those of the present slot, and the part of those before it that is five minutes ago."""
+    """Requests each minute: the requests of the present slot, and a part of the slot before, for five minutes."""
     slots = microseconds(now) / _SLOT_MICROSECONDS
     elapsed, part = divmod(slots, 1)
     past = int(elapsed) - row.slot

@@ -1,7 +1,7 @@
 """The content of a segment: evaluations column by column, as msgpack. The layout says what the recorded bytes mean.
 
 Version 2 adds attributes: a JSON array with an object for each evaluation, compressed, because most are alike. Versions
-3 and 4, without and with attributes, hold evaluations of single flags beside those of all flags.
+3 and 4, without and with attributes, hold evaluations of single flags beside evaluations of all flags.
 
 All end with the origins: as texts, their places, and the kinds of their keys. Releases that know none of these ignore
 them, and leave them out where they continue a segment.
@@ -140,7 +140,7 @@ class StoredColumns(msgspec.Struct, array_like=True, dict=True):
         return [self.recorded[start * width : (start + 1) * width] for start in range(len(self.times))]
 
     def result_at(self, offset: int, layout: Layout) -> tuple[Layout, bytes]:
-        """The recorded bytes of one evaluation with what they mean: the layout, or that of the flag alone."""
+        """The recorded bytes of one evaluation with what they mean: the layout, or the layout of the flag alone."""
         if not isinstance(self.recorded, list):
             return layout, self.recorded[offset * layout.width : (offset + 1) * layout.width]
         place = self.places[offset]

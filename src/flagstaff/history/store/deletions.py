@@ -69,7 +69,7 @@ async def hide_evaluations(connection: AsyncConnection, number: int, before: dat
 
 
 async def delete_counts(connection: AsyncConnection, number: int, before: datetime | None) -> None:
-    """Delete an environment's counts and users, those of the minutes before a moment's or all.
+    """Delete an environment's counts and users, of the minutes before a moment or all.
 
     Hours and days that are only partly too old are kept, but the old part no longer counts.
     """

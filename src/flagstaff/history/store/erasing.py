@@ -1,4 +1,4 @@
-"""Makes stored evaluations and events of a user those of nobody, some segments at a time.
+"""Removes a user from stored evaluations and events, some segments at a time.
 
 They are not deleted: counts, positions and ids of others stay what they were. What is left of them says when a flag was
 on, and not for whom. New contents are made without a lock, and replace only the contents that they were made of.

@@ -87,7 +87,7 @@ _contents = (
 
 
 class StoredEvent(NamedTuple):
-    """An event as it was stored; `at` is in microseconds since 1970, and `key_kind` that of the key, if it is known."""
+    """An event as it was stored; `at` is in microseconds since 1970, and `key_kind` is the key's, if it is known."""
 
     metric: str
     unit: str
@@ -244,7 +244,7 @@ async def list_of_units(
     """The events of some users from a time on, in the segments with ids above `after` and up to `last`.
 
     The time is in microseconds. The events are in the order in which they were committed. All segments with events from
-    that time on are read: those of a few seconds, if evaluations arrive as soon as events do. Raises
+    that time on are read: the units of a few seconds, if evaluations arrive as soon as events do. Raises
     UnknownVersionError.
     """
     found, turns = list[StoredEvent](), Turns()
@@ -340,7 +340,7 @@ async def _count(connection: AsyncConnection) -> int:
 
 
 async def find_old(connection: AsyncConnection, before: int, among: Collection[int]) -> set[int]:
-    """Those of some environments whose oldest segment ends before a time, in microseconds."""
+    """Return which of some environments have a segment that ends before a time, in microseconds."""
     number = _environments.number
     oldest = sa.select(_segments.last_at).where(_segments.environment == number).order_by(_segments.id).limit(1)
     is_old = oldest.correlate(tables.recorded_environments).scalar_subquery() < before

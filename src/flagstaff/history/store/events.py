@@ -46,7 +46,7 @@ _known_unknown = sa.select(_unknown.metric).where(_unknown.environment_id == sa.
 async def write_events(connection: AsyncConnection, *batches: EventBatch, digests: Digests | None = None) -> set[int]:
     """Write batches of events, oldest first; return the ids of those that are new. The others are already stored.
 
-    Users who were erased since are known by `digests`; their events are stored as those of nobody.
+    Users who were erased since are known by `digests`; their events are stored without a user.
     """
     new = await find_new_batches(connection, {batch.id: batch.at for batch in batches})
     rows: defaultdict[tuple[UUID, int, KeyKind | None], list[EventRow]] = defaultdict(list)
@@ -155,7 +155,7 @@ async def delete_event_ids(connection: AsyncConnection, before: datetime, limit:
 
 
 async def find_old_events(connection: AsyncConnection, before: datetime, among: Collection[int]) -> set[int]:
-    """Those of some environments that have events from before a moment."""
+    """Return which of some environments have events from before a moment."""
     return await event_segments.find_old(connection, tables.microseconds(before), among)
 
 

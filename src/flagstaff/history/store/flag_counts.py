@@ -80,7 +80,7 @@ class FlagCounts:
         _add(self._others.setdefault(flag_id, {}), kinds)
 
     def by_flag(self) -> Iterator[tuple[UUID | None, Sequence[Series]]]:
-        """Return the counts of each flag: those of `flag_id` first, which are what the others leave."""
+        """Return the counts of each flag: the counts of `flag_id` first, which are the rest that the others leave."""
         if not self._others:
             yield self.flag_id, [*self._all.values()]
             return

@@ -59,7 +59,7 @@ _last_query = sa.select(sa.func.max(_segments.id)).where(_segments.environment =
 class Position:
     """The position up to which a history was read: all segments up to an id, as large as they were then.
 
-    `unfinished` has those of them that batches might continue, with the number of evaluations that were read.
+    `unfinished` has the segments that batches might continue, with the number of evaluations that were read.
     """
 
     segment: int = 0

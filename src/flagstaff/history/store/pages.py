@@ -81,7 +81,10 @@ class _Range:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An evaluation and its place. It keeps no column: those of a hundred segments have hundreds of megabytes."""
+    """An evaluation and its place.
+
+    It keeps no column: the evaluations of a hundred segments have hundreds of megabytes.
+    """
 
     place: Place
     evaluation: RecordedEvaluation
@@ -235,7 +238,7 @@ async def _get_contents(
 
 
 def evaluation_at(place: Place, columns: StoredColumns, layout: Layout) -> RecordedEvaluation:
-    """The evaluation in a place; the columns are those of its segment."""
+    """The evaluation in a place; the columns are its segment's."""
     time, _, offset = place
     layout, recorded = columns.result_at(offset, layout)
     return RecordedEvaluation(

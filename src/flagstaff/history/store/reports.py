@@ -38,7 +38,7 @@ _remember = dialect.upsert(
 class CountsBound:
     """At most `most` different counts of an environment in an hour.
 
-    `full` has those of the last hours that were full, which stay the same: to read them each time would take long.
+    `full` has the counts of the last hours that were full, which stay the same: to read them each time would take long.
     """
 
     most: int
@@ -54,8 +54,8 @@ class CountsBound:
 async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at: datetime, bound: CountsBound) -> int:
     """Add reports to the counts, without those that were added before.
 
-    What is beyond the bound is dropped. The number of these counts is returned, and stored with that of the counts that
-    the reports themselves lack.
+    What is beyond the bound is dropped. The number of these counts is returned, and stored with the number of counts
+    that the reports themselves lack.
     """
     added: Counter[CountKey] = Counter()
     measured: defaultdict[UUID, list[Measured]] = defaultdict(list)

@@ -108,7 +108,7 @@ async def _open_series(
 
 
 async def list_series(connection: AsyncConnection, environment_id: UUID, name: str | None = None) -> list[Series]:
-    """The series of an environment, or those of one name, the oldest first."""
+    """The series of an environment, or the series of one name, the oldest first."""
     query = _of_environment.order_by(_series.id)
     if name is not None:
         query = query.where(_series.name == name)

@@ -26,7 +26,7 @@ MICROSECONDS_A_SPAN = NANOSECONDS_A_SPAN // 1000
 class Segment:
     """A row: times in microseconds since 1970, a 32-bit hash of each user id and email, and the packed columns.
 
-    `version` is that of the content.
+    `version` is the version of the content's form.
     """
 
     environment: int

@@ -5,7 +5,7 @@ A row of `summaries` holds the counts of a minute and a layout until they are ro
 added later only makes blocks longer. Numbers about prerequisites and variants follow. Trailing zeros are left out, and
 the rest is compressed. Read as one big integer, blocks are added in one step, for 1 flag or 200. A flag that is
 constant in a layout needs no counts: its outcome occurred in every evaluation of all flags, which `evaluations` counts.
-Evaluations of single flags are counted in the same numbers, and those of constant flags in one more for each.
+Evaluations of single flags are counted in the same numbers, and evaluations of constant flags in one more for each.
 """
 
 import asyncio
@@ -229,7 +229,7 @@ def kind_of(outcome: Outcome, percentage: int) -> Kind:
 
 
 def _details(layout: Layout) -> Iterator[tuple[LayoutFlag, Kind]]:
-    """Return the meanings of the numbers behind those of the outcomes."""
+    """Return the meanings of the numbers that follow the outcomes' numbers."""
     if layout.version < _FIRST_WITH_DETAILS:
         return
     for flag in layout.recorded:

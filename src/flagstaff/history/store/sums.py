@@ -122,7 +122,7 @@ class _Parts:
 
     @classmethod
     def of_span(cls, start: int, span: int, minutes: range, but: Collection[int], sums: FlagSums) -> "_Parts":
-        """The parts of a span, of which some minutes are asked for, without the hours that begin at those of `but`."""
+        """The parts of a span, some of whose minutes are wanted, without the hours that begin at minutes of `but`."""
         each, found = _minutes_a_part(span), dict[int, list[int]]()
         for part, minute in enumerate(range(start, start + span, each)):
             if minute in minutes and minute not in but:
@@ -156,7 +156,7 @@ async def sum_by_interval(
 ) -> FlagSums:
     """An environment's counts in some minutes, counted from 1970, by flag and by the intervals with these starts.
 
-    With a key, those of all flags that have had it. `present` are the environment's flags, or at least the one with
+    With a key, the sums of all flags that have had it. `present` are the environment's flags, or at least the one with
     the key, by key.
 
     Raises:
@@ -178,7 +178,7 @@ async def sum_by_interval(
 async def _add(connection: AsyncConnection, asked: _Asked, sums: FlagSums, turns: Turns) -> None:
     """Add what was rolled up, each hour once, and what was not.
 
-    The rows of days have a count for each hour. Those of hours have one for each minute, and are read only where an
+    The rows of days have a count for each hour. Rows of hours have one for each minute, and are read only where an
     interval or the time that is asked for begins or ends within an hour, as in India: they are 24 times as many.
     """
     minutes = asked.minutes
@@ -213,7 +213,7 @@ async def _add_rows(
     *,
     but: Collection[int] = (),
 ) -> None:
-    """Add the rows of some spans: the minutes that are asked for, without the hours that begin at those of `but`."""
+    """Add the rows of some spans: the minutes that are asked for, without the hours that begin at minutes of `but`."""
     if not asked.minutes or not spans:
         return
     span, parts, rows = spans[0].step, None, 0

@@ -1,4 +1,4 @@
-"""Addresses and ports that webhooks may reach: public ones, and those of networks that the operator allows.
+"""Addresses and ports that webhooks may reach: public ones, and the addresses of networks that the operator allows.
 
 The check is on the address that is connected to, so the spelling of a URL's host does not matter.
 """

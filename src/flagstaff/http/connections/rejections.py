@@ -22,7 +22,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 class ReadSoFar(NamedTuple):
-    """What has been read of a request."""
+    """The part of a request that has been read."""
 
     method: bytes = b""
     url: bytes = b""

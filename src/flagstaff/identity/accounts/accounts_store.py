@@ -83,7 +83,7 @@ async def find_account_by_email(connection: AsyncConnection, email: str) -> Acco
 
 
 async def find_active(connection: AsyncConnection, account_ids: Sequence[UUID]) -> set[UUID]:
-    """Those of some accounts that are not deactivated."""
+    """Return which of some accounts are not deactivated."""
     query = sa.select(_columns.id).where(_columns.id.in_(account_ids), _columns.deactivated_at.is_(None))
     return set((await connection.execute(query)).scalars())
 

@@ -15,7 +15,7 @@ from flagstaff.identity.accounts.accounts import Account
 
 
 class Warned(StrEnum):
-    """What an owner is told of."""
+    """The subject of a warning to an owner."""
 
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 - no password
     PASSWORD_RESET = "password_reset"  # noqa: S105 - no password

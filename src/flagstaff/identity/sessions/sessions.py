@@ -25,7 +25,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session of an account. Its id is also that of its token; `last_seen_at` is known to within minutes."""
+    """A session of an account. Its id is also its token's id; `last_seen_at` is known to within minutes."""
 
     id: UUID
     account_id: UUID

@@ -110,5 +110,5 @@ async def remove_member(
 )
 @reads(Permission.PROJECT_READ)
 async def list_own_permissions(project_id: Id, actor: CurrentActor, members: Service) -> Response:
-    """List your permissions in a project, and those of each role."""
+    """List your permissions in a project, and the permissions of each role."""
     return json_response(view_own_permissions(await members.list_own_permissions(actor, project_id)))

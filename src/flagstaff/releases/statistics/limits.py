@@ -47,11 +47,11 @@ def _bounds(place: int) -> tuple[float, float]:
 
 
 def find_limits(sketch: Mapping[int, int], zeros: int = 0, *, grow: bool = False) -> Limits | None:
-    """The limits for the users after those of a sketch, and of as many more with a zero; None if all are alike.
+    """The limits for the users after a sketch's users, and of as many more with a zero; None if all are alike.
 
     They are quantiles. Where these leave nothing to see, because nearly all numbers are the same, numbers are only
-    bounded by what was seen. Counts `grow`: those of the first users are still low, so their upper limit is ten times
-    the quantile of those that are not zero, and at least ten.
+    bounded by what was seen. Counts `grow`: the first users' numbers are still low, so their upper limit is ten times
+    the quantile of the numbers above zero, and at least ten.
     """
     counts = sorted((place, count) for place, count in sketch.items() if count > 0)
     if not counts or (len(counts) == 1 and not zeros):

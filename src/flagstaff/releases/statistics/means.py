@@ -183,8 +183,8 @@ def _compare(blocks: Sequence[Block], tolerates: float = 0.0, *, are_alike: bool
     The arms have the same variance if they `are_alike`, as with a flag that does not matter. Else, the variance of the
     difference is the larger one of two: with one variance for both arms, and with one for each.
 
-    With `tolerates`, the variance is that of the difference from the control's mean and this share of it. With the
-    share on the other side of the mean, it would be smaller.
+    With `tolerates`, the variance is the variance of the difference from the control's mean and this share of it. With
+    the share on the other side of the mean, it would be smaller.
     """
     if min(sum(each.treated.users for each in blocks), sum(each.control.users for each in blocks)) < USERS_LEAST:
         return []

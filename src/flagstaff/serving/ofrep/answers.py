@@ -42,10 +42,10 @@ class Ofrep:
     async def open(self, scope: Scope, name: str | None = None) -> tuple[Access, EnvironmentSnapshot]:
         """Return the access of the SDK key in a request's headers, with the revision that the request demands.
 
-        `name` is that of a client that fetches flags again.
+        `name` is the name of a client that fetches flags again.
 
         Raises:
-            Error: those of `KeyAccess.open` and of `ReadYourWrites.reach`, and INVALID.
+            Error: as in `KeyAccess.open` and `ReadYourWrites.reach`, and INVALID.
         """
         headers: Headers = scope["headers"]
         credential = credential_in(headers)

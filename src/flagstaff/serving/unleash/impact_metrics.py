@@ -1,7 +1,7 @@
 """Measurements that Unleash's SDKs send with their reports, which are kept as request metrics.
 
-The form is that of Unleash's client specification, "impact metrics". What cannot be read or is beyond a bound is left
-out and counted: a report that is refused would also lose the counts of flags, and its client would stop reporting.
+The form is "impact metrics" in Unleash's client specification. Values that cannot be read or are beyond a bound are
+left out and counted: a report that is refused would also lose the counts of flags, and its client would stop reporting.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ NOTHING = Readings([], 0)
 def read_measured(given: msgspec.Raw, application: str, environment: str | None = None) -> Readings:
     """Read the metrics of a report; `application` is the name that the sender gives itself.
 
-    With an environment's key, those of other environments are skipped: an Edge reports for several.
+    With an environment's key, metrics of other environments are skipped: an Edge reports for several.
     """
     if not given or given == b"null":
         return NOTHING

@@ -22,7 +22,7 @@ _NUMBER_DIGITS = 15
 
 
 class Missed(Enum):
-    """What a client has not received of the events that were written to its last stream, as far as is known."""
+    """The events of its last stream that a client has not received, as far as is known."""
 
     NOTHING = auto()
     LAST = auto()

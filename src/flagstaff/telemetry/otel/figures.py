@@ -1,4 +1,4 @@
-"""Flagstaff's metrics in OpenTelemetry's form: the names, labels and values are those of `/metrics`."""
+"""Flagstaff's metrics in OpenTelemetry's form: the names, labels and values are the same as in `/metrics`."""
 
 import asyncio
 import math

@@ -1,6 +1,6 @@
 """The users of segments that have not been counted yet: of each day and layout, and who of them had a flag on or off.
 
-Users of a flag that was evaluated alone are those of the flag's own layout.
+Users of a flag that was evaluated alone are counted by the flag's own layout.
 
 Users are identified as in rollouts: by the user id, or else by the email without regard to case. Users with neither
 are left out.
@@ -77,7 +77,7 @@ class PendingUsers:
     recorded: bytes
 
     def add_to(self, users: FlagUsers, position: int, everyone: Sketch) -> None:
-        """Add the users to those of a recorded flag. Everyone is the sketch of all of them."""
+        """Add the users to a recorded flag. Everyone is the sketch of all of them."""
         flag = self.layout.recorded[position]
         results = self.recorded[position :: self.layout.width].translate(flag.outcomes_by_byte)
         for sketch, table in ((users.on, ON_BY_OUTCOME), (users.off, _OFF)):

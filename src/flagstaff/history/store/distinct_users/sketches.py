@@ -4,8 +4,8 @@ A user is a hash of 32 bits. Up to `MOST_EXACT` hashes are kept as they are. Mor
 12 bits of a hash say in which, and a register has the largest number seen, which is one more than the leading zeros of
 the other 20 bits. All of this depends only on the set of users, so sketches may be merged in any order and repeatedly.
 
-P. Flajolet et al., HyperLogLog: the analysis of a near-optimal cardinality estimation algorithm, 2007. The estimate is
-that of O. Ertl, New cardinality estimation algorithms for HyperLogLog sketches, 2017 (algorithm 6), which needs no
+P. Flajolet et al., HyperLogLog: the analysis of a near-optimal cardinality estimation algorithm, 2007. The estimate
+comes from O. Ertl, New cardinality estimation algorithms for HyperLogLog sketches, 2017 (algorithm 6), which needs no
 correction for small or large registers, with Flajolet's correction for users who share a hash.
 """
 

@@ -73,7 +73,7 @@ async def find_due(connection: AsyncConnection, hour: int, within: tuple[int, in
 
 @dataclass(frozen=True, slots=True)
 class CountedUsers:
-    """Users that are counted and not stored yet: those of an environment's `segments`, the first after `after`.
+    """Users that are counted and not stored yet: the users of an environment's `segments`, the first after `after`.
 
     `more` says whether there may be more to count.
     """
@@ -185,7 +185,7 @@ class _Day:
         return grown + await store_day(connection, self.number, self.day, self.everyone)
 
     def _share(self, constant: Mapping[str, LayoutFlag], users: Sketch) -> None:
-        """Add users to those of the environment, and separate the flags that are not the same for all any more."""
+        """Add users to the environment's, and separate the flags that are not the same for all any more."""
         everyone = self.everyone
         if everyone.users.is_empty:
             new = [flag for key, flag in constant.items() if key not in self._flags]
@@ -201,7 +201,7 @@ class _Day:
         return shared.flags[key] is flag.default.enabled
 
     def _separate(self, keys: Iterable[str]) -> None:
-        """Give flags users of their own that so far had those of the environment."""
+        """Give users of their own to flags that so far shared the environment's."""
         for key in keys:
             if key in self.everyone.flags:
                 own = self._own(key, self.everyone.ids.pop(key, None))

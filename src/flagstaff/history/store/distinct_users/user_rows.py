@@ -1,8 +1,8 @@
-"""The rows with the distinct users of a day: those of an environment, and of each flag that has users of its own.
+"""The rows with the distinct users of a day: one for an environment, and one for each flag with users of its own.
 
 A row of a flag is found by its key. Its two columns have the users of all flags that had the key on the day, so that
 earlier releases read and extend them. `flag_id` is the first of these flags. `details` has, by the ids of flags, the
-users of each variant and rule and, where several flags had the key, those of each flag.
+users of each variant and rule and, where several flags had the key, the users of each flag.
 """
 
 from collections.abc import Collection, Iterable, Mapping

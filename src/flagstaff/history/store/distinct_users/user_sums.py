@@ -79,7 +79,7 @@ def _count_named(users: FlagUsers) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class UsersOf:
-    """The flag whose users are wanted, or with no key those of the environment, who are counted as `on`.
+    """The flag whose users are wanted, or without a key the environment, whose users are counted as `on`.
 
     Without an id, the users of all flags that had the key are. `first_day` is the day from which the flag has had its
     key: what an earlier release has counted since is its own.
