@@ -365,6 +365,17 @@ TESTS: dict[str, list[str]] = {
             "test_attempts_are_made_at_the_stated_times_and_the_last_one_switches_the_webhook_off"
         ),
     ],
+    "webhook-pace": [
+        "unit/test_webhook_pace.py::test_a_project_gets_no_more_than_its_pace",
+        ("unit/test_webhook_pace.py::test_all_projects_get_no_more_than_the_pace_of_the_instance_and_the_same_share"),
+        (
+            "unit/test_webhook_pace.py::"
+            "test_a_webhook_with_one_message_waits_for_one_turn_of_each_other_whatever_waits_for_those"
+        ),
+    ],
+    "webhook-records": [
+        "web/webhooks/test_records.py::test_the_results_of_many_webhooks_are_stored_in_few_transactions"
+    ],
     "webhook-responses": [
         "unit/test_webhook_client.py::test_a_response_that_does_not_begin_within_its_bound_is_a_failure",
         "unit/test_webhook_client.py::test_a_body_in_many_pieces_is_read_as_far_as_its_bound",

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.hooks.attempts import Attempts
+from flagstaff.hooks.batches import Batches
 from flagstaff.hooks.client.addresses import Reach
 from flagstaff.hooks.client.lazy_client import LazyClient
 from flagstaff.hooks.client.tls import Tls
 from flagstaff.hooks.deliveries_service import Deliveries
+from flagstaff.hooks.pace import Pace
 from flagstaff.hooks.previews_service import Previews
 from flagstaff.hooks.sender import Sender
 from flagstaff.hooks.webhooks_service import Webhooks
@@ -33,6 +36,7 @@ class Hooks:
 
     async def finish(self, deadline_seconds: float) -> None:
         """Begin no more deliveries; what is not recorded at the end is sent again by another process."""
+        self.sender.stop()
         await self.foundation.supervisor.finish(_TASK, deadline_seconds)
 
     async def close(self) -> None:
@@ -49,10 +53,10 @@ def build_hooks(foundation: Foundation, mails: Mailer) -> Hooks:
     sender = Sender(
         database,
         now,
-        sealer,
-        client,
+        Batches(database, now, sealer, settings.public_url),
+        Attempts(now, client),
         foundation.supervisor,
-        public_url=settings.public_url,
+        Pace(settings.webhook_rate_limit, settings.webhook_project_rate_limit),
         tell_administrator=mails.send_webhook_disabled,
     )
     if foundation.is_first_worker:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from itertools import groupby
+from typing import NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -31,15 +32,17 @@ _is_due = sa.or_(_columns.next_attempt_at.is_(None), _columns.next_attempt_at <=
 # By the clock of the database: those of instances differ.
 _held_until = sa.type_coerce(_webhooks.held_until, sa.BigInteger)
 _free = sa.or_(_webhooks.held_until.is_(None), _held_until < DatabaseNow())
+_is_after = _webhooks.id > sa.bindparam("after", type_=sa.Uuid)
 _due = (
     sa.select(_webhooks.id, _webhooks.project_id)
     .join(tables.webhook_deliveries, _columns.number == _oldest_of)
-    .where(_webhooks.enabled, _is_due, _free)
+    .where(_webhooks.enabled, _is_due, _free, _is_after)
     .union(
         sa.select(_webhooks.id, _webhooks.project_id)
         .join(tables.webhook_deliveries, _columns.webhook_id == _webhooks.id)
-        .where(_waiting, _is_test, _is_due, _free)
+        .where(_waiting, _is_test, _is_due, _free, _is_after)
     )
+    .order_by("id")
     .limit(sa.bindparam("most"))
 )
 _next = (
@@ -66,6 +69,17 @@ _release = (
     .values(holder=None, held_until=None)
 )
 _exists = sa.select(_webhooks.id).limit(1)
+_made_and_held = (
+    sa.select(_columns.number, _columns.attempts)
+    .where(_columns.number.in_(sa.bindparam("numbers", expanding=True)), _waiting)
+    .order_by(_columns.number)
+    .with_for_update()
+)
+_record = (
+    tables.webhook_deliveries.update()
+    .where(_columns.number == sa.bindparam("of_number"))
+    .values({each: sa.bindparam(each) for each in ("state", "type", "attempts", "next_attempt_at")})
+)
 _oldest = (
     sa.select(sa.func.min(_columns.created_at))
     .select_from(tables.webhooks)
@@ -74,17 +88,34 @@ _oldest = (
 )
 
 
+class Tried(NamedTuple):
+    """An attempt at a message that was read before, the type of its event, and what comes of it."""
+
+    delivery: Delivery
+    kind: str
+    attempt: Attempt
+    state: State
+    next_attempt_at: datetime | None
+
+    @property
+    def outcome(self) -> dict[str, object]:
+        """The new values of the message, with its number."""
+        values = {"state": self.state, "type": self.kind, "attempts": self.delivery.attempts + 1}
+        return {"of_number": self.delivery.number, **values, "next_attempt_at": self.next_attempt_at}
+
+
 async def has_webhooks(connection: AsyncConnection) -> bool:
     """Return whether there is any webhook."""
     return (await connection.execute(_exists)).first() is not None
 
 
-async def find_due(connection: AsyncConnection, now: datetime, most: int) -> dict[UUID, UUID | None]:
+async def find_due(connection: AsyncConnection, now: datetime, after: UUID, most: int) -> dict[UUID, UUID | None]:
     """The webhooks with a message whose attempt is due, and which no process holds, with their projects.
 
-    A webhook of the instance has none.
+    A webhook of the instance has none. They are in the order of their ids, and come after one of them.
     """
-    return {row.id: row.project_id for row in await connection.execute(_due, {"now": now, "most": most})}
+    values = {"now": now, "after": after, "most": most}
+    return {row.id: row.project_id for row in await connection.execute(_due, values)}
 
 
 async def find_oldest_waiting(connection: AsyncConnection) -> datetime | None:
@@ -118,27 +149,22 @@ async def create_test(connection: AsyncConnection, webhook_id: UUID, kind: str, 
     return number
 
 
-async def record_attempt(
-    connection: AsyncConnection,
-    delivery: Delivery,
-    kind: str,
-    attempt: Attempt,
-    state: State,
-    next_attempt_at: datetime | None,
-) -> bool:
-    """Write an attempt at a message, and what comes of the message.
+async def record_attempts(connection: AsyncConnection, tried: Sequence[Tried]) -> set[int]:
+    """Write attempts at messages, and what comes of the messages; return the numbers of those that were written.
 
-    Return False, and leave the message as it is, if another process has sent it meanwhile: this one was paused for
-    longer than its turn.
+    A message that another process has sent meanwhile stays as it is: this one was paused for longer than its turn.
     """
-    values = {"state": state, "type": kind, "attempts": delivery.attempts + 1, "next_attempt_at": next_attempt_at}
-    is_as_it_was = sa.and_(_columns.number == delivery.number, _waiting, _columns.attempts == delivery.attempts)
-    updated = await connection.execute(tables.webhook_deliveries.update().where(is_as_it_was).values(values))
-    if not updated.rowcount:
-        return False
-    row = tables.row_of(tables.webhook_attempts, attempt) | {"delivery": delivery.number}
-    await connection.execute(tables.webhook_attempts.insert(), row)
-    return True
+    made = {each.delivery.number: each.delivery.attempts for each in tried}
+    found = await connection.execute(_made_and_held, {"numbers": list(made)})
+    unchanged = {row.number for row in found if row.attempts == made[row.number]}
+    given = [each for each in tried if each.delivery.number in unchanged]
+    if given:
+        await connection.execute(_record, [each.outcome for each in given])
+        rows = [
+            tables.row_of(tables.webhook_attempts, each.attempt) | {"delivery": each.delivery.number} for each in given
+        ]
+        await connection.execute(tables.webhook_attempts.insert(), rows)
+    return unchanged
 
 
 async def hold_webhooks(connection: AsyncConnection, numbers: Collection[int]) -> None:

@@ -1,14 +1,16 @@
 """Sends messages to webhooks: in order for each, and each webhook by one process at a time.
 
 A message was written with its change. It is sent until its receiver has accepted it: at least once, because a process
-can end between a response and its record. Nothing here is on the way of a request.
+can end between a response and its record. Nothing here is on the way of a request, and no webhook's messages keep those
+of others waiting: webhooks are served in turns, at a pace.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from datetime import datetime
-from time import monotonic, perf_counter
+from itertools import zip_longest
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -17,15 +19,13 @@ import structlog
 from flagstaff.concurrency.supervisor import Supervisor, is_set_within
 from flagstaff.database.database import Connection, Database
 from flagstaff.hooks import deliveries_store
-from flagstaff.hooks.batches import Batch, Batches, Result
-from flagstaff.hooks.client.answers import Answer, SendError
-from flagstaff.hooks.client.lazy_client import LazyClient
-from flagstaff.hooks.deliveries import KEPT, WAITING_MAX, Attempt, Delivery, State, next_attempt
-from flagstaff.hooks.messages import Event, compose
-from flagstaff.hooks.signing import sign
+from flagstaff.hooks.attempts import Attempts
+from flagstaff.hooks.batches import Batch, Batches
+from flagstaff.hooks.deliveries import KEPT, WAITING_MAX, State
+from flagstaff.hooks.pace import TURN, Pace
+from flagstaff.hooks.recorder import Recorder, Result
 from flagstaff.hooks.webhooks import Disabled, Webhook
 from flagstaff.identity.administration.administrators_store import list_administrators
-from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error
 
@@ -38,12 +38,10 @@ _RENEWED_AFTER_SECONDS = TURN_SECONDS / 3  # an attempt takes a quarter of a tur
 _AT_ONCE = 64
 _AT_ONCE_OF_PROJECT = 20  # as many webhooks as a project may have by default, so that none waits for another
 _PURGED_AT_ONCE = 500
-_GONE = 410
-_OK = range(200, 300)
-_USER_AGENT = "Flagstaff-Webhooks/1"
-_UNREADABLE = "The secret cannot be read, because FLAGSTAFF_SECRET_KEY has changed since. Rotate the secret."
 _LONGEST_WORK_SECONDS = 10.0  # for one webhook, before others get their turn
 _DUE_MAX = 1000
+_REMEMBERED = 20_000  # the webhooks and projects that were served last
+_FIRST = UUID(int=0)
 
 
 class Sender:
@@ -53,24 +51,26 @@ class Sender:
         self,
         database: Database,
         now: Callable[[], datetime],
-        sealer: Sealer,
-        client: LazyClient,
+        batches: Batches,
+        attempts: Attempts,
         supervisor: Supervisor,
+        pace: Pace,
         *,
-        public_url: str,
         tell_administrator: Callable[[str, str, str, str], Coroutine[Any, Any, None]],
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
         """`tell_administrator` mails that a webhook of the instance is off: address, host, page's path, reason."""
-        self._database, self._now, self._client = database, now, client
+        self._database, self._now, self._batches, self._attempts = database, now, batches, attempts
         self._supervisor, self._tell_administrator = supervisor, tell_administrator
-        self._batches = Batches(database, now, sealer, public_url)
+        self._pace, self._recorder, self._is_stopping = pace, Recorder(database, now), False
         self._look_seconds = look_seconds
         self._woken = asyncio.Event()
         self._running: dict[UUID, asyncio.Task[None]] = {}
         self._busy: Counter[UUID | None] = Counter()
         """The number of webhooks of each project that are being sent to; None stands for the instance."""
-        self._served: dict[UUID, float] = {}
+        self._served: dict[UUID | None, float] = {}
+        """When webhooks and projects were served last, those of longest ago first."""
+        self._after, self._is_crowded = _FIRST, False
         self.sent = self.failures = self.dropped = 0
         self._oldest: datetime | None = None
         self._has_webhooks = False
@@ -83,6 +83,8 @@ class Sender:
             "webhook_messages_dropped", "Messages dropped because too many waited.", lambda: self.dropped
         )
         metrics.add_gauge("webhook_lag_seconds", "The age of the oldest message that waits.", self.lag_seconds, max)
+        metrics.add_gauge("webhook_turns_waiting", "Webhooks that wait for the pace.", lambda: self._pace.waiting)
+        metrics.add_counter("webhook_records", "Transactions with results.", lambda: self._recorder.written)
 
     def wake(self) -> None:
         """Look for messages now: there is a new one."""
@@ -115,29 +117,59 @@ class Sender:
                 return False
         for each in await self._batches.end_without_owner():
             await self._tell_administrators(each, Disabled.NO_OWNER)
-        async with self._database.read() as connection:
-            due = await deliveries_store.find_due(connection, self._now(), _DUE_MAX)
-            self._oldest = await deliveries_store.find_oldest_waiting(connection)
-        # Those that were served longest ago come first, and a project has a part only: slow receivers leave turns.
-        self._served = {each: self._served[each] for each in due if each in self._served}
-        idle = sorted((each for each in due if each not in self._running), key=lambda each: self._served.get(each, 0.0))
-        for webhook_id in idle:
-            if len(self._running) < _AT_ONCE and self._busy[due[webhook_id]] < _AT_ONCE_OF_PROJECT:
-                self._begin(webhook_id, due[webhook_id])
+        due = await self._find_due()
+        idle = {each: project_id for each, project_id in due.items() if each not in self._running}
+        for webhook_id in self._in_turns(idle):
+            if len(self._running) < _AT_ONCE and self._busy[idle[webhook_id]] < _AT_ONCE_OF_PROJECT:
+                self._begin(webhook_id, idle[webhook_id])
+        self._is_crowded = len(self._running) >= _AT_ONCE and any(each not in self._running for each in idle)
         return bool(self._running)
+
+    async def _find_due(self) -> Mapping[UUID, UUID | None]:
+        """The next webhooks in the order of their ids, so that each comes up however many there are."""
+        async with self._database.read() as connection:
+            due = await deliveries_store.find_due(connection, self._now(), self._after, _DUE_MAX)
+            self._oldest = await deliveries_store.find_oldest_waiting(connection)
+        is_rest, was_all = len(due) < _DUE_MAX, self._after == _FIRST
+        self._after = _FIRST if is_rest else max(due)
+        return due if due or was_all else await self._find_due()
+
+    def _in_turns(self, due: Mapping[UUID, UUID | None]) -> Iterable[UUID]:
+        """Webhooks in their order: one of each project, then the next one of each.
+
+        Those that were served longest ago come first, and projects to whose webhooks nothing is being sent.
+        """
+        of_projects: dict[UUID | None, list[UUID]] = {}
+        for each in sorted(due, key=lambda each: self._served.get(each, 0.0)):
+            of_projects.setdefault(due[each], []).append(each)
+        projects = sorted(of_projects, key=lambda each: (self._busy[each], self._served.get(each, 0.0)))
+        rounds = zip_longest(*(of_projects[each] for each in projects))
+        return (each for some in rounds for each in some if each is not None)
 
     def _begin(self, webhook_id: UUID, project_id: UUID | None) -> None:
         """Begin to send to a webhook."""
-        self._served[webhook_id] = monotonic()
+        for each in (webhook_id, project_id):
+            self._served.pop(each, None)
+            self._served[each] = monotonic()
+        while len(self._served) > _REMEMBERED:
+            del self._served[next(iter(self._served))]
         self._busy[project_id] += 1
-        task = self._supervisor.spawn(f"webhook-{webhook_id}", self._serve_logged(webhook_id))
+        task = self._supervisor.spawn(f"webhook-{webhook_id}", self._serve_logged(webhook_id, project_id))
         self._running[webhook_id] = task
 
         def end(_: asyncio.Task[None]) -> None:
             del self._running[webhook_id]
             self._busy -= Counter({project_id: 1})  # which forgets projects with none
+            if self._is_crowded:
+                self.wake()
 
         task.add_done_callback(end)
+
+    def stop(self) -> None:
+        """Begin no more attempts, and record those that were made without a pause."""
+        self._is_stopping = True
+        self._recorder.hurries.set()
+        self._pace.open()
 
     async def finish(self) -> None:
         """Wait for the webhooks that are sent to now. For tests and a stop."""
@@ -159,30 +191,43 @@ class Sender:
             async with self._database.transaction() as transaction:
                 deleted = await deliveries_store.purge(transaction.connection, self._now() - KEPT, _PURGED_AT_ONCE)
 
-    async def _serve_logged(self, webhook_id: UUID) -> None:
+    async def _serve_logged(self, webhook_id: UUID, project_id: UUID | None) -> None:
         try:
-            await self._serve(webhook_id)
+            await self._serve(webhook_id, project_id)
         except Error as error:
             log.warning("webhook_not_sent", webhook=str(webhook_id), reason=error.message)
         except Exception:  # the edge of a background task: others go on, and it is looked at again
             log.exception("webhook_not_sent", webhook=str(webhook_id))
 
-    async def _serve(self, webhook_id: UUID) -> None:
-        """Send the messages to one webhook, as long as it is this process's turn and one is due."""
-        if not await self._take_turn(webhook_id):
-            return
-        taken_at = began = monotonic()
+    async def _serve(self, webhook_id: UUID, project_id: UUID | None) -> None:
+        """Send the messages to one webhook, as long as it is this process's turn, one is due, and others do not wait.
+
+        What is sent is read after the wait for the pace: meanwhile, another process may have sent it.
+        """
+        began, taken_at, goes_on = monotonic(), None, True
         try:
-            while (batch := await self._batches.read(webhook_id)) is not None:
-                goes_on = await self._send(batch, until=taken_at + _RENEWED_AFTER_SECONDS)
-                if not goes_on or monotonic() - began > _LONGEST_WORK_SECONDS:
-                    break
-                if monotonic() - taken_at > _RENEWED_AFTER_SECONDS:
-                    taken_at = monotonic()
-                    if not await self._take_turn(webhook_id):
+            while goes_on:
+                await self._pace.take(project_id, webhook_id)
+                made = 0
+                try:
+                    if self._is_stopping:
                         break
+                    if taken_at is None or monotonic() - taken_at > _RENEWED_AFTER_SECONDS:
+                        if not await self._take_turn(webhook_id):
+                            break
+                        taken_at = monotonic()
+                    batch = await self._batches.read(webhook_id)
+                    if batch is None:
+                        break
+                    results = await self._send(batch, until=taken_at + _RENEWED_AFTER_SECONDS)
+                    made = len(results)
+                finally:
+                    self._pace.give_back(project_id, TURN - made)
+                goes_on = all(each.lets_others_follow for each in results) and not self._is_crowded
+                goes_on = goes_on and monotonic() - began <= _LONGEST_WORK_SECONDS
         finally:
-            await self._end_turn(webhook_id)
+            if taken_at is not None:
+                await self._end_turn(webhook_id)
 
     async def _take_turn(self, webhook_id: UUID) -> bool:
         """Take or keep the turn, and drop what is beyond the bound. With SQLite, no other process sends."""
@@ -212,71 +257,22 @@ class Sender:
             async with self._database.transaction() as transaction:
                 await deliveries_store.end_turn(transaction.connection, webhook_id, self._database.instance)
 
-    async def _send(self, batch: Batch, until: float) -> bool:
-        """Send messages in order, but begin none after a moment; record what came of them.
-
-        Return whether the next ones can follow.
-        """
+    async def _send(self, batch: Batch, until: float) -> list[Result]:
+        """Send messages in order, but begin none after a moment; record what came of them, and return it."""
         results: list[Result] = []
-        unwanted: list[int] = []
         try:
             for each in batch.messages:
-                if each.event is None:
-                    unwanted.append(each.delivery.number)
-                    continue
-                results.append(await self._attempt(batch, each.delivery, each.event))
-                if not results[-1].lets_others_follow or monotonic() > until:
+                results.append(await self._attempts.make(batch, each))
+                if not results[-1].lets_others_follow or monotonic() > until or self._is_stopping:
                     break
         finally:
-            await self._batches.record(results, unwanted)
+            await self._recorder.record(results, batch.unwanted)
         self.sent += sum(each.state is State.DELIVERED for each in results)
         self.failures += sum(each.state is not State.DELIVERED for each in results)
         reason = next((each.disabled for each in results if each.disabled), None)
         if batch.webhook.project_id is None and reason is not None:
             await self._tell_administrators(batch.webhook, reason)
-        return all(each.lets_others_follow for each in results)
-
-    async def _attempt(self, batch: Batch, delivery: Delivery, event: Event) -> Result:
-        """Send a message once."""
-        webhook = batch.webhook
-        body, at = compose(event, webhook.format), self._now()
-        timestamp = int(at.timestamp())
-        headers = {
-            "content-type": "application/json",
-            "user-agent": _USER_AGENT,
-            "webhook-id": delivery.message_id,
-            "webhook-timestamp": str(timestamp),
-            "webhook-signature": sign(batch.secrets, delivery.message_id, timestamp, body),
-        }
-        began, answer, failure = perf_counter(), None, None
-        if not batch.secrets:
-            failure = _UNREADABLE
-        else:
-            try:
-                answer = await self._client.send(webhook.url, headers, body)
-            except SendError as error:
-                failure = str(error)
-            except Exception:  # it must count as an attempt, or the message would be sent without end
-                log.exception("webhook_attempt_failed", webhook=str(webhook.id))
-                failure = "The attempt failed because of an error of the server, which is in its log."
-        milliseconds = round((perf_counter() - began) * 1000)
-        attempt = Attempt(at, milliseconds, answer and answer.status, failure, answer and answer.text)
-        return self._judge(webhook, delivery, event, attempt, answer)
-
-    def _judge(
-        self, webhook: Webhook, delivery: Delivery, event: Event, attempt: Attempt, answer: Answer | None
-    ) -> Result:
-        """Decide what comes of a message after an attempt."""
-        accepted = answer is not None and answer.status in _OK
-        gone = answer is not None and answer.status == _GONE
-        waits_until = None
-        if not accepted and not gone and not delivery.is_test:  # whoever has sent a test looks at what came of it
-            waits_until = next_attempt(self._now(), delivery.attempts + 1, answer and answer.retry_after_seconds)
-        state = State.DELIVERED if accepted else State.FAILED if waits_until is None else State.WAITING
-        disabled = None
-        if state is State.FAILED and not delivery.is_test:
-            disabled = Disabled.GONE if gone else Disabled.FAILED
-        return Result(webhook, delivery, event, attempt, state, waits_until, disabled)
+        return results
 
     async def _tell_administrators(self, webhook: Webhook, reason: Disabled) -> None:
         """Mail that a webhook of the instance is off. Of a project's, the notifier tells those who want to know."""

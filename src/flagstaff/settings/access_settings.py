@@ -7,7 +7,7 @@ from flagstaff.settings import addresses, values
 from flagstaff.settings.addresses import IPNetwork
 from flagstaff.settings.declarations import setting
 from flagstaff.settings.providers import Provider, parse_providers
-from flagstaff.settings.values import CommonPasswords, Registration
+from flagstaff.settings.values import CommonPasswords, RateLimit, Registration
 from flagstaff.settings.webhooks import Proxy, parse_ports, parse_proxy, parse_readable_file
 
 
@@ -49,6 +49,16 @@ class AccessSettings:
         parse_ports,
         "80,443,1024-65535",
         "A comma-separated list of the ports that webhooks may reach, and of ranges of them.",
+    )
+    webhook_rate_limit: RateLimit | None = setting(
+        values.parse_rate_limit,
+        "100/second",
+        "The pace at which an instance sends messages to webhooks: a number per second, minute, hour or day, or off.",
+    )
+    webhook_project_rate_limit: RateLimit | None = setting(
+        values.parse_rate_limit,
+        "25/second",
+        "The pace at which an instance sends messages to the webhooks of one project, or to those of the instance.",
     )
     webhook_proxy: Proxy | None = setting(
         parse_proxy,
