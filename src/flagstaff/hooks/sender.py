@@ -1,8 +1,8 @@
 """Sends messages to webhooks: in order for each, and each webhook by one process at a time.
 
 A message was written with its change. It is sent until its receiver has accepted it: at least once, because a process
-can end between a response and its record. Nothing here is on the way of a request, and no webhook's messages keep those
-of others waiting: webhooks are served in turns, at a pace.
+can end between a response and its record. Nothing here is on the way of a request, and no webhook's messages keep
+others' waiting: webhooks are served in turns, at a pace.
 """
 
 import asyncio
