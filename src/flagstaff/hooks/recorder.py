@@ -1,7 +1,7 @@
 """Records the results of attempts at messages: of all webhooks together, some at a time, a few times a second.
 
 With SQLite there is one writer, and a transaction for each message would keep people's changes waiting. A webhook gets
-no further message until its results are stored, so only those of one turn can be sent again after a kill.
+no further message until its results are stored, so only the messages of one turn can be sent again after a kill.
 """
 
 import asyncio
