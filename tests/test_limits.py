@@ -285,6 +285,15 @@ TESTS: dict[str, list[str]] = {
     ],
     "projects": ["web/test_quotas.py::test_an_account_may_have_so_many_projects_also_when_it_makes_them_at_once"],
     "environments": ["web/test_quotas.py::test_a_project_may_have_so_many_environments"],
+    "cloned-environments": [
+        "web/environments/test_clone_environment.py::test_an_environment_with_too_many_flags_and_rules_is_refused",
+        "services/test_clones.py::test_flags_that_change_all_the_time_cannot_be_cloned_and_nothing_is_left",
+        "services/test_clones.py::test_no_transaction_of_a_clone_or_a_deletion_writes_many_rows",
+    ],
+    "removed-environments": [
+        "services/test_clones.py::test_no_transaction_of_a_clone_or_a_deletion_writes_many_rows",
+        "processes/test_hidden_environments.py::test_the_rows_of_a_deleted_environment_are_removed_after_a_kill",
+    ],
     "environment-order": [
         (
             "web/environments/test_order_environments.py::"

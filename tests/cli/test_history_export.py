@@ -32,6 +32,7 @@ from flagstaff.history.store.deletions import delete_segments, hide_evaluations
 from flagstaff.history.store.distinct_users.user_rollups import roll_up_users
 from flagstaff.history.store.following import SEGMENTS_AT_ONCE, Position
 from flagstaff.projects import environments_store
+from flagstaff.projects.hidden_environments_store import hide_environments
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import store_environment
@@ -387,7 +388,7 @@ async def test_files_of_an_environment_that_was_deleted_and_created_again_are_to
     export_all(store, environment, target)
     again = replace(environment, id=uuid7())
     async with database.transaction() as transaction:
-        await environments_store.delete_environment(transaction.connection, environment.id)
+        await hide_environments(transaction.connection, [environment.id])
         await environments_store.create_environment(transaction.connection, again)
     await evaluate(database, again.id, flag_of("often"), "eve")
     done = export(store, "--project", environment.project_id, "--directory", target)

@@ -18,7 +18,7 @@ from flagstaff.history.history_service import History
 from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.sink import Sink
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
-from flagstaff.projects.environments_store import delete_environment
+from flagstaff.projects.hidden_environments_store import hide_environments
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Error
 from tests.support.clock import Clock
@@ -233,7 +233,7 @@ async def test_evaluations_of_a_deleted_environment_are_left_out(
 ) -> None:
     await recording.add(environments[0].id, 5)
     async with database.transaction() as transaction:
-        await delete_environment(transaction.connection, environments[0].id)
+        await hide_environments(transaction.connection, [environments[0].id])
     await recording.add(environments[1].id, 2)
     await send_all(start())
     assert receiver.users == recording.users[5:]

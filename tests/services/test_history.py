@@ -10,7 +10,7 @@ from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.history.history_service import History
 from flagstaff.history.retention import HistoryRetention
-from flagstaff.projects.environments_store import delete_environment
+from flagstaff.projects.hidden_environments_store import hide_environments
 from flagstaff.projects.projects import Environment
 from tests.support.builders import store_environment
 from tests.support.clock import Clock
@@ -138,7 +138,7 @@ async def test_the_users_of_a_day_are_deleted_with_its_evaluations(
     rows = await count_rows(database)
     assert (rows["environment_users"], rows["flag_users"]) == (1, 2)
     async with database.transaction() as transaction:
-        await delete_environment(transaction.connection, environment.id)
+        await hide_environments(transaction.connection, [environment.id])
     await retention.purge()
     assert set((await count_rows(database)).values()) == {0}
 
@@ -190,7 +190,7 @@ async def test_the_history_of_a_deleted_environment_goes_and_that_of_others_stay
     await retention.purge()
     assert await count_rows(database) == alone
     async with database.transaction() as transaction:
-        await delete_environment(transaction.connection, environment.id)
+        await hide_environments(transaction.connection, [environment.id])
     await retention.purge()
     assert set((await count_rows(database)).values()) == {0}
 

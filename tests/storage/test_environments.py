@@ -11,12 +11,12 @@ from flagstaff.database.database import Database
 from flagstaff.flags.flags_store import list_flags
 from flagstaff.flags.targeting.rules_store import list_rules
 from flagstaff.projects.environments_store import (
-    delete_environment,
     get_environment,
     list_environment_ids,
     list_environments,
     update_environment,
 )
+from flagstaff.projects.hidden_environments_store import hide_environments, remove_some
 from flagstaff.values.errors import Code, Error
 from tests.storage.conftest import Stored
 from tests.support.builders import AT, make_environment, make_project, make_rule, store_all
@@ -78,8 +78,13 @@ async def test_a_new_name_leaves_the_key_and_what_was_set_goes_before_it(databas
 async def test_deleting_an_environment_deletes_its_flags_and_rules(database: Database, stored: Stored) -> None:
     await store_all(database, make_rule(stored.flag))
     async with database.transaction() as transaction:
-        await delete_environment(transaction.connection, stored.environment.id)
+        await hide_environments(transaction.connection, [stored.environment.id])
     async with database.read() as connection:
         assert list(await list_environments(connection, stored.project.id)) == []
+        assert await list_environment_ids(connection) == set()
+    async with database.transaction() as transaction:
+        while await remove_some(transaction.connection):
+            pass
+    async with database.read() as connection:
         assert list(await list_flags(connection, stored.environment.id)) == []
         assert list(await list_rules(connection, stored.flag.id)) == []

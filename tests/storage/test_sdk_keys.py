@@ -7,7 +7,7 @@ import pytest
 from uuid_utils.compat import uuid7
 
 from flagstaff.database.database import Database
-from flagstaff.projects.environments_store import delete_environment
+from flagstaff.projects.hidden_environments_store import hide_environments
 from flagstaff.projects.projects_store import delete_project
 from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
 from flagstaff.projects.sdk_keys_store import (
@@ -89,7 +89,7 @@ async def test_keys_end_with_what_they_belong_to(database: Database, stored: Sto
         if with_project:
             await delete_project(transaction.connection, stored.project.id)
         else:
-            await delete_environment(transaction.connection, stored.environment.id)
+            await hide_environments(transaction.connection, [stored.environment.id])
         assert await list_key_hashes(transaction.connection) == []
 
 

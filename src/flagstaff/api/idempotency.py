@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.api.entity_tags import tag_of
 from flagstaff.concurrency.pacing import pause
+from flagstaff.database.planned_writes import plan_ahead
 from flagstaff.http.bodies import BODY
 from flagstaff.http.services import SERVICES
 from flagstaff.idempotency.idempotency_service import Answer, Idempotency
@@ -55,9 +56,10 @@ async def carry_out_once(app: ASGIApp, scope: Scope, receive: Receive, send: Sen
 
     state = scope["state"]
     fingerprint = _fingerprint(scope, await state[BODY].read())
+    idempotency, actor = scope[SERVICES][Idempotency], state["authenticated"].actor
     try:
-        answer = await scope[SERVICES][Idempotency].carry_out_once(
-            state["authenticated"].actor, key, fingerprint=fingerprint, carry_out=carry_out
+        answer = await plan_ahead(
+            lambda: idempotency.carry_out_once(actor, key, fingerprint=fingerprint, carry_out=carry_out)
         )
     except _FailedError as failed:
         for message in failed.messages:

@@ -23,6 +23,7 @@ from flagstaff.insight.impacts_service import Impacts
 from flagstaff.mail.mailer import Mailer
 from flagstaff.projects.access import find_membership
 from flagstaff.projects.environments_service import Environments
+from flagstaff.projects.hidden_environments_service import REMOVED_EVERY_SECONDS, HiddenEnvironments
 from flagstaff.projects.members.invitations_service import Invitations
 from flagstaff.projects.sdk_keys_service import SdkKeys
 
@@ -63,13 +64,23 @@ def build_flags(foundation: Foundation) -> ManagedFlags:
     flags = Flags(database, now, settings, work)
     rules = Rules(database, now, settings, work)
     segments = Segments(database, now, settings, work)
+    hidden = HiddenEnvironments(database)
+    foundation.periodic_tasks.append(
+        PeriodicTask(
+            "environment-removal",
+            REMOVED_EVERY_SECONDS,
+            hidden.remove,
+            "removes the rows of deleted environments",
+            by_one_worker=True,
+        )
+    )
     cleanup = Cleanup(database, now, timedelta(days=settings.history_retention_days))
     foundation.services += [
         environments,
         flags,
         rules,
         segments,
-        Clones(database, now, environments, flags, rules),
+        Clones(database, now, environments, flags, rules, hidden),
         Copies(database, now, flags, rules),
         Restores(database, now, flags, rules, segments),
         Explanations(database, now, work),

@@ -7,7 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.changes.changes import Change, NumberedChange, Scope
+from flagstaff.changes.changes import BatchKind, Change, NumberedChange, Scope
 from flagstaff.database import tables
 from flagstaff.database.change_rows_store import read_change
 
@@ -36,10 +36,14 @@ async def list_batch(connection: AsyncConnection, change: Change, number: int) -
     batch = change.batch
     if batch is None:
         return [BatchPart(number, change.action, change.scope)]
-    # They follow each other in their project, whose writes are serialized.
-    of_project = _part.where(_columns.project_id == change.scope.project_id).limit(batch.changes)
-    later = await connection.execute(of_project.where(_columns.id > number).order_by(_columns.id))
-    earlier = await connection.execute(of_project.where(_columns.id <= number).order_by(_columns.id.desc()))
+    # They follow each other in their project, whose writes are serialized; those of a clone only in the environment,
+    # which nobody else could change meanwhile.
+    is_beside = _columns.project_id == change.scope.project_id
+    if batch.kind is BatchKind.CLONE:
+        is_beside = sa.and_(is_beside, _columns.environment_id == change.scope.environment_id)
+    beside = _part.where(is_beside).limit(batch.changes)
+    later = await connection.execute(beside.where(_columns.id > number).order_by(_columns.id))
+    earlier = await connection.execute(beside.where(_columns.id <= number).order_by(_columns.id.desc()))
     rows = (*reversed(later.all()), *earlier)
     return [_read(row) for row in rows if row.batch is not None and row.batch["id"] == str(batch.id)]
 

@@ -22,7 +22,7 @@ from flagstaff.database.change_rows_store import read_change, row_of, row_of_bat
 from flagstaff.database.database import Transaction
 from flagstaff.database.long_lists import some_at_a_time
 from flagstaff.database.outbox_store import enqueue
-from flagstaff.database.revisions_store import advance
+from flagstaff.database.revisions_store import Advanced, advance
 
 _columns = tables.changes.c
 _at = sa.bindparam("given_at", type_=tables.Moment)
@@ -30,7 +30,8 @@ _latest_time = (
     sa.select(_columns.at).where(_columns.project_id == sa.bindparam("project")).order_by(_columns.id.desc()).limit(1)
 )
 _latest = _latest_time.scalar_subquery()
-_insert_all = tables.changes.insert().returning(_columns.id, sort_by_parameter_order=True)
+_insert_all = tables.changes.insert()
+_insert_numbered = _insert_all.returning(_columns.id, sort_by_parameter_order=True)
 _insert = tables.changes.insert().values(at=sa.case((_latest > _at, _latest), else_=_at))
 _latest_number = sa.select(sa.func.max(_columns.id)).where(_columns.environment_id == sa.bindparam("environment"))
 _newest = sa.select(sa.func.coalesce(sa.func.max(_columns.id), 0))
@@ -66,10 +67,13 @@ async def record(transaction: Transaction, change: Change) -> None:
     Then its project and the environments that it affects also get a new revision.
     """
     values = {**row_of(change), "given_at": change.at, "project": change.scope.project_id}
-    result = await transaction.connection.execute(_insert, values)
+    connection = transaction.connection
+    result = await connection.execute(_insert, values)
     assert result.inserted_primary_key is not None
     (transaction.change,) = result.inserted_primary_key
-    await _announce(transaction, change, [transaction.change], change.at)
+    advanced = await _announce(transaction, change)
+    if advanced.may_be_wanted:
+        await enqueue(connection, change.scope, [transaction.change], at=change.at, revision=advanced.revision)
 
 
 def batch_of(made: Sequence[Change], kind: BatchKind, origin_id: UUID | None = None) -> Batch | None:
@@ -87,6 +91,37 @@ async def record_all(transaction: Transaction, made: Sequence[Change], batch: Ba
     """
     if not made:
         return []
+    connection = transaction.connection
+    numbers, at = await _write_all(transaction, made, batch)
+    transaction.change = numbers[-1]
+    advanced = await _announce(transaction, made[0])
+    if advanced.may_be_wanted:
+        await enqueue(connection, made[0].scope, numbers, at=at, revision=advanced.revision)
+    return numbers
+
+
+async def record_unseen(transaction: Transaction, made: Sequence[Change], batch: Batch | None) -> list[int]:
+    """Write the rows of changes of an environment that nobody sees yet, and return their numbers.
+
+    Its creation is announced, with them, when it is seen.
+    """
+    return (await _write_all(transaction, made, batch))[0]
+
+
+async def announce_seen(transaction: Transaction, creation: Change, numbers: Sequence[int]) -> None:
+    """Announce that an environment is seen. The first number is of its creation, the others of the rows after it."""
+    connection, transaction.change = transaction.connection, numbers[-1]
+    advanced = await _announce(transaction, creation)
+    if advanced.may_be_wanted:
+        for some in (numbers[:1], numbers[1:]):
+            if some:
+                await enqueue(connection, creation.scope, some, at=creation.at, revision=advanced.revision)
+
+
+async def _write_all(
+    transaction: Transaction, made: Sequence[Change], batch: Batch | None
+) -> tuple[list[int], datetime]:
+    """Write the rows of changes of one project; return their numbers and the time of the last one."""
     connection, first = transaction.connection, made[0]
     at = (await connection.execute(_latest_time, {"project": first.scope.project_id})).scalar_one_or_none() or first.at
     stored_batch = batch and row_of_batch(batch)
@@ -96,22 +131,27 @@ async def record_all(transaction: Transaction, made: Sequence[Change], batch: Ba
         for each in some:
             at = max(at, each.at)
             rows.append({**row_of(each), "at": at, "batch": stored_batch})
-        numbers += (await connection.execute(_insert_all, rows)).scalars()
-    transaction.change = numbers[-1]
-    await _announce(transaction, first, numbers, at)
-    return numbers
+        if connection.dialect.name == "postgresql":
+            numbers += (await connection.execute(_insert_numbered, rows)).scalars()
+        else:
+            await connection.execute(_insert_all, rows)
+    if not numbers:  # SQLite, whose one writer numbers rows without gaps, but returns each number by itself
+        last = await newest_change(connection)
+        numbers = list(range(last - len(made) + 1, last + 1))
+    return numbers, at
 
 
-async def _announce(transaction: Transaction, change: Change, numbers: Sequence[int], at: datetime) -> None:
-    project_id, revision, may_be_wanted = change.scope.project_id, None, True
-    if change.affects_evaluations:
-        transaction.changes.append(change)
-        assert project_id is not None
-        announcement = messages.change(transaction.instance, project_id, change.scope.environment_id)
-        revision, may_be_wanted = await advance(transaction.connection, change.scope, (messages.CHANNEL, announcement))
-        transaction.left[project_id] = revision
-    if may_be_wanted:
-        await enqueue(transaction.connection, project_id, numbers, at=at, revision=revision)
+async def _announce(transaction: Transaction, change: Change) -> Advanced:
+    """Give a change its revision if it affects evaluations; it is announced when the transaction has committed."""
+    if not change.affects_evaluations:
+        return Advanced(None, may_be_wanted=True)
+    project_id = change.scope.project_id
+    assert project_id is not None
+    transaction.changes.append(change)
+    announcement = messages.change(transaction.instance, project_id, change.scope.environment_id)
+    advanced = await advance(transaction.connection, change.scope, (messages.CHANNEL, announcement))
+    transaction.left[project_id] = advanced.revision
+    return advanced
 
 
 async def newest_change(connection: AsyncConnection) -> int:

@@ -145,9 +145,8 @@ def migrate_connection(connection: sa.Connection, revision: str, *, force: bool 
         development_builds.take_over(connection)
         begun = [FIRST]
     elif initial_schema.is_new(connection):
-        initial_schema.create(connection)
-        begun = [FIRST]
-    done = _steps(revisions, FIRST if begun else present)
+        begun = initial_schema.create(connection, revisions[:wanted])
+    done = len(begun) or _steps(revisions, present)
     return begun + (_run_scripts(connection, revisions, done, wanted, force=force) if done != wanted else [])
 
 

@@ -5,11 +5,13 @@ So a message exists if and only if its change does. `hooks/` sends them, and dec
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.changes.changes import Scope
 from flagstaff.database import tables
 
 _webhooks, _changes = tables.webhooks.c, tables.changes.c
@@ -30,7 +32,12 @@ def _insert(rows: sa.Select[*tuple[object, ...]] | sa.CompoundSelect[*tuple[obje
 
 _insert_one = _insert(_row(_first, _first).where(tables.is_concerned_webhook))
 # One message for each change, but one for all of them where people read it.
-_made = sa.and_(_changes.id.between(_first, _last), _changes.project_id == sa.bindparam("project"))
+# Others may have been made in other environments meanwhile.
+_made = sa.and_(
+    _changes.id.between(_first, _last),
+    _changes.project_id == sa.bindparam("project"),
+    _changes.environment_id.is_not_distinct_from(sa.bindparam("environment", type_=sa.Uuid)),
+)
 _insert_each = _insert(
     _row(_changes.id, _changes.id)
     .join_from(tables.webhooks, tables.changes, _made)
@@ -56,21 +63,27 @@ _insert_notice = tables.webhook_deliveries.insert().from_select(
 
 async def enqueue(
     connection: AsyncConnection,
-    project_id: UUID | None,
+    scope: Scope,
     numbers: Sequence[int],
     *,
     at: datetime,
     revision: int | None,
 ) -> None:
-    """Write the messages about changes with these numbers, which one transaction has made in one project or in none.
+    """Write the messages about changes with these numbers, which one operation has made in one environment or in none.
 
     `revision` is the one that has the changes, if they affect evaluations.
     """
-    values = {"project": project_id, "first": numbers[0], "last": numbers[-1], "at": at, "revision": revision}
+    values: dict[str, Any] = {
+        "project": scope.project_id,
+        "first": numbers[0],
+        "last": numbers[-1],
+        "at": at,
+        "revision": revision,
+    }
     if len(numbers) == 1:
         await connection.execute(_insert_one, values)
         return
-    await connection.execute(_insert_each, values)
+    await connection.execute(_insert_each, {**values, "environment": scope.environment_id})
     await connection.execute(_insert_together, values)
 
 

@@ -52,7 +52,9 @@ class Events:
         made = await changes_store.list_between(
             self.connection, delivery.project_id, delivery.first_change, delivery.last_change, _CHANGES_SHOWN
         )
-        return await self.of_changes(webhook, made, revision=delivery.revision, dropped=dropped)
+        # Others may have been made in other environments while an environment was created with many flags.
+        together = [each for each in made if each.change.scope.environment_id == made[0].change.scope.environment_id]
+        return await self.of_changes(webhook, together, revision=delivery.revision, dropped=dropped)
 
     async def of_changes(
         self, webhook: Webhook, made: Sequence[NumberedChange], *, revision: int | None = None, dropped: int = 0

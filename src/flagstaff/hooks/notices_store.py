@@ -127,7 +127,7 @@ async def list_due(
     query = (
         sa.select(_environments.project_id, _environments.id)
         .outerjoin(tables.environment_looks, _looks.environment_id == _environments.id)
-        .where(sa.or_(at.is_(None), at < before))
+        .where(_environments.project_id.is_not(None), sa.or_(at.is_(None), at < before))
     )
     if among is None:
         return [Place(*row) for row in await connection.execute(query.limit(most))]

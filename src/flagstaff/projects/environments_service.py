@@ -8,14 +8,15 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.changes.changes import Actor, Scope, change_of
+from flagstaff.changes.changes import Actor, Change, Scope, change_of
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database.changes_store import record
-from flagstaff.database.database import Database, Transaction
+from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.database.preconditions import ANY_STATE, Precondition
 from flagstaff.permissions.permissions import Permission
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_environment, open_project
+from flagstaff.projects.hidden_environments_store import hide_environments
 from flagstaff.projects.projects import Environment, EnvironmentOrder, is_critical, require_retention
 from flagstaff.settings import Settings
 from flagstaff.values.errors import invalid_field
@@ -56,16 +57,21 @@ class Environments:
         **values: Any,
     ) -> Environment:
         """Create an environment in a project that the actor has opened for an update."""
-        now, is_warned_of = self.now(), is_critical(key, chosen=critical)
-        environment = Environment(
-            id=uuid7(), project_id=project_id, key=key, created_at=now, critical=is_warned_of, **values
-        )
-        present = await environments_store.count_environments(transaction.connection, project_id)
-        self.settings.max_environments_per_project.require_room(present)
+        environment = self.draft(project_id, key=key, critical=critical, **values)
+        await self.require_room(transaction.connection, project_id)
         await environments_store.create_environment(transaction.connection, environment)
-        scope = Scope(project_id, environment.id)
-        await record(transaction, change_of(actor, "environment.created", now, scope, after=environment))
+        await record(transaction, creation_of(actor, environment))
         return environment
+
+    def draft(self, project_id: UUID, *, key: str, critical: bool | None, **values: Any) -> Environment:
+        """An environment with these fields as it would be created now."""
+        is_warned_of = is_critical(key, chosen=critical)
+        return Environment(uuid7(), project_id, key=key, created_at=self.now(), critical=is_warned_of, **values)
+
+    async def require_room(self, connection: Connection, project_id: UUID) -> None:
+        """Raise Error CONFLICT if a project has no room for another environment."""
+        present = await environments_store.count_environments(connection, project_id)
+        self.settings.max_environments_per_project.require_room(present)
 
     async def list_environments(self, actor: Actor, project_id: UUID, window: Window = WHOLE) -> list[Environment]:
         """The environments of a project in their order; a position is that, a time of creation and an id."""
@@ -144,7 +150,7 @@ class Environments:
     async def delete_environment(
         self, actor: Actor, project_id: UUID, environment_id: UUID, precondition: Precondition[Environment] = ANY_STATE
     ) -> None:
-        """Delete an environment with its flags, rules and evaluation history."""
+        """Delete an environment with its flags, rules and evaluation history; the rows are removed afterwards."""
         scope = Scope(project_id, environment_id)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
@@ -152,9 +158,15 @@ class Environments:
                 connection, actor, project_id, environment_id, Permission.ENVIRONMENTS_WRITE, for_update=True
             )
             await precondition.require(connection, environment, environment_id, project_id)
-            await environments_store.delete_environment(connection, environment_id)
+            await hide_environments(connection, [environment_id])
             change = change_of(actor, "environment.deleted", self.now(), scope, before=environment)
             await record(transaction, change)
+
+
+def creation_of(actor: Actor, environment: Environment) -> Change:
+    """The change by which an environment is created."""
+    scope = Scope(environment.project_id, environment.id)
+    return change_of(actor, "environment.created", environment.created_at, scope, after=environment)
 
 
 def _in_order(present: Sequence[Environment], environment_ids: Sequence[UUID]) -> list[Environment]:

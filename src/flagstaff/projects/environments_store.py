@@ -1,6 +1,7 @@
 """Environments in the database."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,7 @@ from flagstaff.database.resources import Resource
 from flagstaff.database.tables import is_costly
 from flagstaff.database.windows import Listing
 from flagstaff.projects.projects import Environment, is_critical
-from flagstaff.values.errors import not_found
+from flagstaff.values.errors import Code, Error, not_found
 from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.environments.c
@@ -27,26 +28,43 @@ _of_project = Listing(
     _environment.where(_columns.project_id == sa.bindparam("project")),
     (_columns.position, _columns.created_at, _columns.id),
 )
+# An environment without a project is hidden: see hidden_environments_store.py.
+_is_visible = _columns.project_id.is_not(None)
 _with_costly_rules = (
     _environment.distinct()
     .join(tables.flags, tables.flags.c.environment_id == _columns.id)
     .join(tables.rules, tables.rules.c.flag_id == tables.flags.c.id)
-    .where(sa.not_(tables.is_archived), is_costly)
+    .where(_is_visible, sa.not_(tables.is_archived), is_costly)
 )
 _count = sa.select(sa.func.count()).where(_columns.project_id == sa.bindparam("project"))
 _update = tables.environments.update().where(_columns.id == sa.bindparam("environment"))
 _place = _update.values(position=sa.bindparam("place"))
-_delete = tables.environments.delete().where(_columns.id == sa.bindparam("environment"))
 
 
 async def create_environment(connection: AsyncConnection, environment: Environment) -> None:
     """Insert an environment; raises Error CONFLICT if the project already has one with this key."""
-    with unique_or(
-        f"The project already has an environment with the key {environment.key}.",
-        tables.environments.c.project_id,
-        tables.environments.c.key,
-    ):
-        await connection.execute(_insert, _ENVIRONMENTS.row(environment))
+    with distinct_key(environment):
+        await connection.execute(_insert, row_of(environment))
+
+
+def distinct_key(environment: Environment) -> AbstractContextManager[None]:
+    """Raise Error CONFLICT for a statement by which a project gets a second environment with the key of this one."""
+    return unique_or(_taken(environment.key), _columns.project_id, _columns.key)
+
+
+async def require_free_key(connection: AsyncConnection, project_id: UUID, key: str) -> None:
+    """Raise Error CONFLICT if a project has an environment with a key."""
+    if await find_environment_by_key(connection, project_id, key) is not None:
+        raise Error(Code.CONFLICT, _taken(key))
+
+
+def _taken(key: str) -> str:
+    return f"The project already has an environment with the key {key}."
+
+
+def row_of(environment: Environment) -> dict[str, Any]:
+    """A new row of an environment."""
+    return _ENVIRONMENTS.row(environment)
 
 
 async def find_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment | None:
@@ -92,7 +110,9 @@ async def find_places(
     connection: AsyncConnection, environment_ids: Collection[UUID]
 ) -> Mapping[UUID, tuple[UUID, str]]:
     """The project and the key of each of these environments that exists, by its id."""
-    query = sa.select(_columns.id, _columns.project_id, _columns.key).where(_columns.id.in_(environment_ids))
+    query = sa.select(_columns.id, _columns.project_id, _columns.key).where(
+        _columns.id.in_(environment_ids), _is_visible
+    )
     return {row.id: (row.project_id, row.key) for row in await connection.execute(query)}
 
 
@@ -112,14 +132,9 @@ async def place_environments(connection: AsyncConnection, environment_ids: Seque
     await connection.execute(_place, places)
 
 
-async def delete_environment(connection: AsyncConnection, environment_id: UUID) -> None:
-    """Delete an environment with its flags and rules."""
-    await connection.execute(_delete, {"environment": environment_id})
-
-
 async def list_environment_ids(connection: AsyncConnection) -> set[UUID]:
     """The ids of all environments of all projects."""
-    return set((await connection.execute(sa.select(_columns.id))).scalars())
+    return set((await connection.execute(sa.select(_columns.id).where(_is_visible))).scalars())
 
 
 async def list_retentions(connection: AsyncConnection) -> Mapping[UUID, int | None]:

@@ -26,6 +26,7 @@ from flagstaff.permissions.permissions import (
 )
 from flagstaff.projects import environments_store, projects_store
 from flagstaff.projects.access import find_reach, hold_token, limit, open_membership, require_second_factor
+from flagstaff.projects.hidden_environments_store import hide_environments_of
 from flagstaff.projects.members import members_store
 from flagstaff.projects.projects import DEFAULT_ENVIRONMENTS, Environment, Project, is_critical, require_retention
 from flagstaff.settings import Settings
@@ -183,12 +184,16 @@ class Projects:
     async def delete_project(
         self, actor: Actor, project_id: UUID, precondition: Precondition[Project] = ANY_STATE
     ) -> None:
-        """Delete a project with its environments, flags, rules and evaluation history."""
+        """Delete a project with its environments, flags, rules and evaluation history.
+
+        The rows of its flags are removed afterwards.
+        """
         async with self.database.transaction() as transaction:
             project, member = await open_membership(
                 transaction.connection, actor, project_id, Permission.PROJECT_DELETE, for_update=True
             )
             await precondition.require(transaction.connection, _shown(project, member), project_id, project_id)
+            await hide_environments_of(transaction.connection, project_id)
             await projects_store.delete_project(transaction.connection, project_id)
             change = change_of(actor, "project.deleted", self.now(), Scope(project_id), before=project)
             await record(transaction, change)

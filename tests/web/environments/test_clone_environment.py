@@ -6,8 +6,10 @@ from uuid import uuid4
 
 import httpx
 import pytest
+import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in
 from tests.support.members import join
@@ -154,3 +156,29 @@ async def test_many_flags_are_copied_whole(ada: Caller, environment: Json) -> No
     canary = created(await clone(ada, environment))
     assert len(await flags_of(ada, canary)) == 120
     assert await differences(ada, environment, canary) == []
+
+
+@pytest.mark.both_databases
+async def test_a_clone_with_a_key_is_made_once_and_a_refused_one_leaves_the_key_unused(
+    flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
+) -> None:
+    await ada.create_rule(await ada.create_flag(environment))
+    path = f"{project_path(project)}/environments"
+    body = {"name": "Canary", "key": "staging", "copy_from": environment["id"]}
+    key = {"idempotency-key": "once"}
+
+    assert (await ada.post(path, json=body, headers=key)).status_code == 409
+    first = await ada.post(path, json=body | {"key": "canary"}, headers=key)
+    canary = created(first)
+    again = await ada.post(path, json=body | {"key": "canary"}, headers=key)
+
+    assert (again.status_code, again.headers["idempotency-replayed"], again.json()) == (201, "true", canary)
+    assert await differences(ada, environment, canary) == []
+    assert [each.action for each in await changes_in(flagstaff, canary)] == [
+        "environment.created",
+        "flag.created",
+        "rule.created",
+    ]
+    async with flagstaff.database.query() as connection:
+        hidden = tables.environments.c.project_id.is_(None)
+        assert (await connection.execute(sa.select(tables.environments.c.id).where(hidden))).all() == []

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
+from flagstaff.projects.hidden_environments_service import HiddenEnvironments
 from tests.support.api import NO_IDS, Caller, Json, environment_path, flag_path, project_path
 from tests.web.conftest import ListChanges
 
@@ -43,6 +44,7 @@ async def test_it_is_gone_with_all_that_is_in_it_and_no_longer_evaluated(
     assert (await ada.evaluate(project["sdk_key"])).status_code == 404
     for path in (environment_path(environment), flag_path(flag), f"{environment_path(environment)}/flags"):
         assert (await ada.get(path)).status_code == 404
+    await HiddenEnvironments(flagstaff.database).remove()
     async with flagstaff.database.read() as connection:
         for table, left in ((tables.environments, 1), (tables.flags, 1), (tables.rules, 0)):
             count = sa.select(sa.func.count()).select_from(table)

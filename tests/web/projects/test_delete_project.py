@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
+from flagstaff.projects.hidden_environments_service import HiddenEnvironments
 from tests.support.api import NO_IDS, Caller, environment_path, flag_path, project_path
 from tests.web.conftest import ListChanges
 
@@ -49,6 +50,7 @@ async def test_it_is_gone_with_all_that_is_in_it_and_its_key_is_refused(ada: Cal
     for path in (project_path(project), environment_path(environment), flag_path(flag), rule_path):
         assert (await ada.get(path)).status_code == 404
         assert (await ada.delete(path)).status_code == 404
+    await HiddenEnvironments(flagstaff.database).remove()
     async with flagstaff.database.read() as connection:
         for table, left in ((tables.projects, 1), (tables.environments, 2), (tables.flags, 1), (tables.rules, 0)):
             count = sa.select(sa.func.count()).select_from(table)

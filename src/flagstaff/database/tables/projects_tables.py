@@ -20,11 +20,13 @@ projects = sa.Table(
     sa.Column("history_retention_days", sa.Integer),
 )
 
+# An environment without a project is hidden: it is being built, or it was deleted and its rows are being removed.
+# Whatever looks for the environments of a project cannot find it.
 environments = sa.Table(
     "environments",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE")),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("key", sa.Text, nullable=False),
     sa.Column("created_at", Moment, nullable=False),
@@ -33,6 +35,7 @@ environments = sa.Table(
     # Its place in the order that members have chosen. Those that came after it was chosen share the last place.
     sa.Column("position", sa.Integer, nullable=False, server_default="2147483647"),
     sa.Column("history_retention_days", sa.Integer),
+    sa.Column("built_until", Moment),  # while it is built: by when it is given up, unless its builder goes on
     sa.UniqueConstraint("project_id", "key"),
 )
 

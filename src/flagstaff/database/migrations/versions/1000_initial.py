@@ -13,7 +13,7 @@ losses = initial_schema.losses
 
 def upgrade() -> None:
     """Create them."""
-    initial_schema.create_tables(op.get_bind())
+    initial_schema.run_statements(op.get_bind(), revision)
 
 
 def downgrade() -> None:
