@@ -218,11 +218,18 @@ TESTS: dict[str, list[str]] = {
         )
     ],
     "api-requests": ["web/test_neighbours.py::test_each_account_has_its_own_limit_wherever_it_calls_from"],
-    "writes-with-sqlite": [
+    "database-turns": [
+        "storage/test_turns.py::test_beside_ten_accounts_that_write_at_length_a_kill_gets_the_next_turn",
         "storage/test_turns.py::test_an_account_waits_for_one_transaction_of_each_other",
+        "storage/test_turns.py::test_a_long_write_gets_its_turn_beside_kills_without_end",
         "storage/test_turns.py::test_who_gets_no_turn_in_time_is_refused",
     ],
-    "api-requests-at-once": ["web/test_neighbours.py::test_beyond_a_number_of_waiting_reads_an_account_is_refused"],
+    "connections-kept-for-kills": ["storage/test_turns.py::test_a_kill_gets_through_while_all_other_connections_read"],
+    "long-write-turns": ["storage/test_turns.py::test_a_write_that_keeps_its_turn_for_long_is_logged_and_measured"],
+    "api-requests-at-once": [
+        "web/test_neighbours.py::test_beyond_a_number_of_waiting_reads_an_account_is_refused",
+        "unit/test_slots.py::test_an_account_has_one_long_write_at_a_time_and_three_of_each_other_class",
+    ],
     "dashboard-streams": [
         "web/streams/test_project_events.py::test_an_account_opens_only_so_many_streams_and_another_when_one_has_ended",
         "web/streams/test_events_of_several_projects.py::test_projects_that_cannot_be_meant_are_refused",

@@ -6,7 +6,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from flagstaff.concurrency.slots import AT_ONCE, LONG_IN_ALL, WAITING, LongSlots, Slots
+from flagstaff.concurrency.claims import Priority
+from flagstaff.concurrency.slots import AT_ONCE, LONG_IN_ALL, WAITING, LongSlots, Slots, write_slots
 from flagstaff.values.errors import Code, Error
 
 
@@ -85,3 +86,14 @@ async def test_an_account_has_one_long_request_at_a_time_and_none_is_lost() -> N
 async def _run(long: LongSlots, account_id: UUID) -> bool:
     async with long.take(account_id):
         return True
+
+
+async def test_an_account_has_one_long_write_at_a_time_and_three_of_each_other_class() -> None:
+    slots, ada = write_slots(wait_seconds=0.01), uuid4()
+    async with AsyncExitStack() as taken:
+        for priority, most in ((Priority.LONG, 1), (Priority.SHORT, 3), (Priority.KILL, 3)):
+            for _ in range(most):
+                await taken.enter_async_context(slots[priority].take(ada))
+            with pytest.raises(Error) as refused:
+                await taken.enter_async_context(slots[priority].take(ada))
+            assert refused.value.code is Code.LIMITED

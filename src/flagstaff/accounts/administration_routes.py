@@ -17,6 +17,7 @@ from flagstaff.api.lists import BY_AGE, Listing, ListQuery
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, RoleName, Text, Update, Uuid, optional
+from flagstaff.concurrency.claims import Priority
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
@@ -166,7 +167,7 @@ async def update_account(
 
 
 @router.delete("/accounts/{account_id}", status_code=204, responses=problems(401, 403, 404, 409, 503))
-@writes(Caller.PERSON, reports_revision=False)
+@writes(Caller.PERSON, reports_revision=False, priority=Priority.LONG)
 async def delete_account(account_id: Id, actor: CurrentActor, deletions: Deletions, precondition: IfMatch) -> Response:
     """Delete an account of somebody else with its sessions, tokens, factors, memberships and invitations, immediately.
 

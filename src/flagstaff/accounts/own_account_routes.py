@@ -14,6 +14,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Text, TokenOut
+from flagstaff.concurrency.claims import Priority
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
@@ -141,7 +142,7 @@ async def change_password(
 
 
 @router.post("/deletion", status_code=204, response_class=Response, responses=problems(400, 401, 409, 413, 429, 503))
-@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False, priority=Priority.LONG)
 async def delete_own_account(
     body: AccountDeletion,
     request: Request,

@@ -11,13 +11,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.api.shown import may_see, showing_only_identity
 from flagstaff.changes.changes import Actor, Authenticated
+from flagstaff.concurrency.claims import claiming
 from flagstaff.concurrency.pacing import until
-from flagstaff.concurrency.slots import WRITE_WAIT_SECONDS, LongSlots, Slots
+from flagstaff.concurrency.slots import LongSlots, Slots, write_slots
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.database.sqlite.turns import writing_as
 from flagstaff.http.bodies import BODY
 from flagstaff.http.limits import Limits, admit
-from flagstaff.http.operations import ACCOUNT_ID, only_reads, operation_of
+from flagstaff.http.operations import ACCOUNT_ID, find_priority, only_reads, operation_of
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.values.errors import Code, Error
@@ -41,8 +41,8 @@ class Authentication:
     """Admits requests to `/api` only with a valid token, which is checked before the body is read.
 
     An account's requests count against its limit. Only a few run at a time; the others wait. So an account gets only a
-    share of the event loop, the database and the memory. Reads and writes have separate slots: however slowly an
-    account's clients receive long lists, its next toggle does not wait for them.
+    share of the event loop, the database and the memory. Reads and each class of writes have separate slots: however
+    slowly an account's clients receive long lists, and whatever it copies, its next toggle does not wait for them.
     """
 
     def __init__(
@@ -65,21 +65,24 @@ class Authentication:
         self._limits = limits
         self._limiter: SlidingWindow | None = limits.api
         self._read_slots = Slots()
-        self._write_slots = Slots(wait_seconds=WRITE_WAIT_SECONDS)
+        self._write_slots = write_slots()
         self._long_slots = LongSlots(self._read_slots)
 
     async def admit(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Let an application answer a request, which has a body in its state, if its token is valid."""
         credential = self._read_credential(bearer_token(scope))
-        authenticated = scope["state"]["authenticated"] = await self._authenticate(scope, credential)
+        operation = operation_of(scope)
+        claimed_by = credential.account_id or self._limits.client(scope)
+        with claiming(claimed_by, find_priority(operation, None)):
+            authenticated = scope["state"]["authenticated"] = await self._authenticate(scope, credential)
         actor = authenticated.actor
         assert actor.account_id is not None
         scope["state"]["session_id"] = credential.session_id
         scope["state"][ACCOUNT_ID] = actor.account_id
         _require_use(scope, actor)
         authenticated_at = self._clock()
-        await scope["state"][BODY].read()
-        operation = operation_of(scope)
+        body = await scope["state"][BODY].read()
+        priority = find_priority(operation, body)
         reads, long = only_reads(scope), operation is not None and operation.takes_long
         if operation is not None and not may_see(actor, operation):
             send = showing_only_identity(send, operation)
@@ -90,7 +93,7 @@ class Authentication:
             if long:
                 work_is_done = await slot.enter_async_context(self._long_slots.take(actor.account_id))
             else:
-                slots = self._read_slots if reads else self._write_slots
+                slots = self._read_slots if reads else self._write_slots[priority]
                 await slot.enter_async_context(slots.take(actor.account_id))
             if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
                 scope["state"]["authenticated"] = await credential.authenticate()
@@ -102,7 +105,7 @@ class Authentication:
                     await slot.aclose()
                 await send(message)
 
-            with writing_as(actor.account_id):
+            with claiming(actor.account_id, priority):
                 if long:
                     await self._answer_while_present(app, scope, receive, send_on)
                 else:

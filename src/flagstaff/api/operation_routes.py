@@ -16,10 +16,12 @@ from flagstaff.api.operations import facts_of
 from flagstaff.api.revisions import reporting_revision
 from flagstaff.api.strict_json import decode_json
 from flagstaff.api.unread_input import require_read
+from flagstaff.concurrency.claims import claiming
 from flagstaff.concurrency.pacing import pause
 from flagstaff.http.bodies import BODY, Body
+from flagstaff.http.limits import Limits
 from flagstaff.http.nesting import IS_LARGE, LARGE_BYTES, require_simple
-from flagstaff.http.operations import OPERATION, SMALL_BODY, Caller, Operation
+from flagstaff.http.operations import OPERATION, SMALL_BODY, Caller, Operation, find_priority
 from flagstaff.http.services import SERVICES
 
 _PREFIX = "/api"
@@ -82,7 +84,8 @@ async def admit(app: ASGIApp, scope: Scope, receive: Receive, send: Send, operat
         if path == _PREFIX or path.startswith(f"{_PREFIX}/"):
             await scope[SERVICES][Authentication].admit(app, scope, receive, send)
         else:
-            await app(scope, receive, send)
+            with claiming(scope[SERVICES][Limits].client(scope), find_priority(operation, None)):
+                await app(scope, receive, send)
     except ClientDisconnect:
         return
 

@@ -16,6 +16,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from flagstaff.api.entity_tags import IF_MATCH
+from flagstaff.concurrency.claims import Priority
 from flagstaff.http.operations import READING, SMALL_BODY, Caller, Operation
 from flagstaff.permissions.permissions import Permission
 
@@ -65,7 +66,12 @@ def reads(
     caller = _caller(needs)
     accepts = accepts_access_tokens or caller is Caller.TOKEN
     operation = Operation(
-        caller=caller, accepts_access_tokens=accepts, reads=True, takes_long=takes_long, lenient=lenient
+        caller=caller,
+        accepts_access_tokens=accepts,
+        reads=True,
+        takes_long=takes_long,
+        lenient=lenient,
+        priority=Priority.LONG if takes_long else Priority.SHORT,
     )
     return _state(needs, also, place, operation)
 
@@ -80,6 +86,7 @@ def asks(needs: Needs, *also: Permission, place: Place | None = None, body_max_b
         takes_long=True,
         takes_body=True,
         body_max_bytes=body_max_bytes,
+        priority=Priority.LONG,
     )
     return _state(needs, also, place, operation)
 
@@ -95,8 +102,11 @@ def writes(  # noqa: PLR0913 -- each is a fact that stands by its name in a deco
     lenient: bool = False,
     shown_with: Sequence[Permission] | None = None,
     tells: tuple[str, ...] = (),
+    priority: Priority | Callable[[bytes], Priority] = Priority.SHORT,
 ) -> Callable[[F], F]:
     """State the facts of an operation that changes something.
+
+    Its `priority` is its class in turns at the database; where the body decides, a function tells it.
 
     One that is for `only_people` is about a person in a project, whatever permissions an access token has.
 
@@ -119,6 +129,7 @@ def writes(  # noqa: PLR0913 -- each is a fact that stands by its name in a deco
         lenient=lenient,
         shown_with=frozenset(_find_shown_with(needs, also) if shown_with is None else shown_with),
         tells=tells,
+        priority=priority,
     )
     return _state(needs, also, place, operation, repeatable=repeatable)
 

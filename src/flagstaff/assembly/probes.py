@@ -46,6 +46,6 @@ def build_probes(
 
 
 def _export_metrics(foundation: Foundation) -> None:
-    for each in (foundation.database.health, foundation.supervisor, foundation.telemetry):
+    for each in (foundation.database, foundation.supervisor, foundation.telemetry):
         if each is not None:
             each.export_metrics(foundation.metrics)

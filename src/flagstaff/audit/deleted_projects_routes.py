@@ -15,6 +15,7 @@ from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Text, Uuid
 from flagstaff.audit.deleted_projects import DeletedProject
 from flagstaff.audit.deleted_projects_service import DeletedProjects
+from flagstaff.concurrency.claims import Priority
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
@@ -71,7 +72,7 @@ async def list_deleted_projects(part: ListPart, actor: CurrentActor, projects: S
     response_model=DeletedProjectOut,
     responses=problems(400, 401, 403, 404, 413, 503),
 )
-@writes(Caller.PERSON, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
+@writes(Caller.PERSON, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False, priority=Priority.LONG)
 async def delete_trail(
     deleted_project_id: Id, body: NewTrailDeletion, actor: CurrentActor, projects: Service
 ) -> Response:

@@ -28,6 +28,7 @@ from flagstaff.cluster.instances import LeaseState, ListedInstance
 from flagstaff.cluster.lease import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS
 from flagstaff.cluster.leases_store import Leases, Member, Reading, Row
 from flagstaff.cluster.questions_store import Present, Questions
+from flagstaff.concurrency.claims import Priority, claiming
 from flagstaff.database import driver_errors, messages
 from flagstaff.database.messages import Message
 from flagstaff.database.reach import Reach
@@ -352,7 +353,8 @@ class Instances:
             case ["change", asker, project_id, environment_id]:
                 self._reporting.record_change()
                 place = messages.read_place(project_id, environment_id)
-                self._serving.begin_refresh(*place)
+                with claiming(place[0], Priority.KILL):  # the other instance's request waits for it
+                    self._serving.begin_refresh(*place)
                 self._answers.begin_to_acknowledge(asker, place[0])
             case ["served", instance, asker, *acknowledged]:
                 for project, revision in messages.read_acknowledged(acknowledged) if asker == own else ():

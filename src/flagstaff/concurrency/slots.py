@@ -6,15 +6,18 @@ lines as these two modules, and could be set up in ways that nobody uses.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from uuid import UUID
 from weakref import WeakValueDictionary
 
+from flagstaff.concurrency.claims import Priority
 from flagstaff.values.errors import Code, Error
 
-# Requests of one account that run at the same time. SQLite has four readers; one is left for other accounts.
+# Requests of one account that run at the same time. SQLite has four readers for them; one is left for other accounts.
 AT_ONCE = 3
+# Writes of one account that run at the same time, by class.
+WRITES_AT_ONCE = {Priority.KILL: 3, Priority.SHORT: 3, Priority.LONG: 1}
 # Further ones that wait. The rate limit alone would let more than a thousand wait, each with its body in memory.
 WAITING = 64
 # The time that a write waits for a slot. While another program has SQLite's file locked, each before it takes seconds.
@@ -64,6 +67,11 @@ class Slots:
             yield
         finally:
             share.free.release()
+
+
+def write_slots(wait_seconds: float = WRITE_WAIT_SECONDS) -> Mapping[Priority, Slots]:
+    """Slots of the writes of each class, so that no account's kill waits for its own longer ones."""
+    return {each: Slots(WRITES_AT_ONCE[each], wait_seconds) for each in Priority}
 
 
 class LongSlots:

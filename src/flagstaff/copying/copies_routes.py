@@ -13,6 +13,7 @@ from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, Text, Uuid, at_most, distinct
+from flagstaff.concurrency.claims import Priority
 from flagstaff.concurrency.pacing import collect
 from flagstaff.copying.copies import FLAGS_MAX, Part
 from flagstaff.copying.copies_service import Copied, Copies
@@ -125,6 +126,7 @@ Service = Annotated[Copies, Depends(service(Copies))]
     body_max_bytes=SMALL_BODY,
     reports_revision=True,
     repeatable=True,
+    priority=Priority.LONG,
 )
 async def copy_flags(project_id: Id, body: CopyBody, actor: CurrentActor, copies: Service) -> Response:
     """Make flags in one environment like those with the same keys in another, in the chosen parts, or change nothing.

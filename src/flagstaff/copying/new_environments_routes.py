@@ -11,6 +11,7 @@ from flagstaff.api.entity_tags import tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
+from flagstaff.concurrency.claims import Priority
 from flagstaff.copying.clones_service import Clones
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
@@ -52,7 +53,13 @@ CloneService = Annotated[Clones, Depends(service(Clones))]
     response_model=EnvironmentOut,
     responses=problems(400, 401, 404, 409, 413, 503),
 )
-@writes(Permission.ENVIRONMENTS_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=True)
+@writes(
+    Permission.ENVIRONMENTS_WRITE,
+    body_max_bytes=SMALL_BODY,
+    reports_revision=True,
+    repeatable=True,
+    priority=Priority.LONG,
+)
 async def create_environment(
     project_id: Id, body: NewEnvironment, actor: CurrentActor, environments: Service, clones: CloneService
 ) -> Response:

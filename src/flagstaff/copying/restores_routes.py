@@ -1,6 +1,7 @@
 """HTTP of restoring changes. Once the response is sent, no evaluation sees the state before it."""
 
 import re
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Self
 
 from fastapi import Depends
@@ -13,6 +14,7 @@ from flagstaff.api.ids import ChangeId, Id
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import CASES, Body, Uuid, at_most, distinct, optional
+from flagstaff.concurrency.claims import Priority
 from flagstaff.concurrency.pacing import Turns, collect
 from flagstaff.copying.restored_batches import BatchOf
 from flagstaff.copying.restores import Alteration
@@ -25,6 +27,8 @@ from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
 
 router = Router(prefix="/api", tags=["Audit"])
+
+Handler = Callable[..., Awaitable[Response]]
 
 CHANGES_MAX = 100
 _given_number = re.compile("[1-9][0-9]{0,17}")
@@ -141,14 +145,16 @@ def _view(alteration: Alteration) -> dict[str, Any]:
 Service = Annotated[Restores, Depends(service(Restores))]
 
 
-_restores = writes(
-    Permission.FLAGS_WRITE,
-    Permission.AUDIT_READ,
-    place="environment",
-    body_max_bytes=SMALL_BODY,
-    reports_revision=True,
-    repeatable=True,
-)
+def _restores(priority: Priority) -> Callable[[Handler], Handler]:
+    return writes(
+        Permission.FLAGS_WRITE,
+        Permission.AUDIT_READ,
+        place="environment",
+        body_max_bytes=SMALL_BODY,
+        reports_revision=True,
+        repeatable=True,
+        priority=priority,
+    )
 
 
 @router.post(
@@ -156,7 +162,7 @@ _restores = writes(
     response_model=RestoreOut,
     responses=problems(400, 401, 404, 409, 413, 503),
 )
-@_restores
+@_restores(Priority.SHORT)
 async def restore_change(
     project_id: Id, change_id: ChangeId, actor: CurrentActor, restores: Service, body: RestoreBody | None = None
 ) -> Response:
@@ -184,7 +190,7 @@ async def restore_change(
     response_model=RestoreAllOut,
     responses=problems(400, 401, 404, 409, 413, 503),
 )
-@_restores
+@_restores(Priority.LONG)
 async def restore_changes(project_id: Id, body: RestoreAllBody, actor: CurrentActor, restores: Service) -> Response:
     """Restore several changes together, the newest first, as if each were restored alone; or none of them.
 

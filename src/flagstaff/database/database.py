@@ -7,7 +7,6 @@ from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
-    nullcontext,
     suppress,
 )
 from contextvars import ContextVar
@@ -26,7 +25,7 @@ from flagstaff.changes.changes import Change, Committed
 from flagstaff.database import dialect, driver_errors, freed_pages, tables
 from flagstaff.database.commits import record_commit
 from flagstaff.database.driver_errors import translated_errors
-from flagstaff.database.engines import postgresql_engines, sqlite_engines
+from flagstaff.database.engines import postgresql_engines, postgresql_turns, sqlite_engines, sqlite_turns
 from flagstaff.database.health import CONFIGURATION, FILES, HISTORY, StoreHealth
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions_store import FOUND, forget_found, record_committed
@@ -34,7 +33,8 @@ from flagstaff.database.sqlite.driver import Connection as SqliteConnection
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.database.sqlite.free_pages import FreePages, find_free_pages, return_pages
 from flagstaff.database.sqlite.open_files import OpenFile
-from flagstaff.database.sqlite.turns import Turns
+from flagstaff.database.turns import Turns, WriteTimes
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error, unavailable, unconfirmed
 
 Connection = AsyncConnection  # services pass it through without using it
@@ -117,12 +117,13 @@ class Database:
         if url is not None and self.is_postgresql:
             self._engines = postgresql_engines(url)
             self.reach: Reach | None = Reach(self._engines.writer)
-            self._turns: Turns | None = None
+            self._turns = postgresql_turns()
         else:
             self._files = {name: OpenFile(data_directory / name) for name in FILES.values()}
             self._engines = sqlite_engines(*self._files.values())
-            self.reach, self._turns = None, Turns()
+            self.reach, self._turns = None, sqlite_turns()
         self.health = StoreHealth(is_postgresql=self.is_postgresql, directory=data_directory)
+        self._write_times = WriteTimes()
         self._directory = data_directory
         self.instance = token_hex(8)  # distinguishes this process from others on the same database
         self._announce: Callable[[Committed], Awaitable[None]] | None = None
@@ -171,7 +172,7 @@ class Database:
 
         Inside `shared_transaction` it is that transaction's, and sees what was written in it.
         """
-        return self._reading(self._engines.reader)
+        return self._reading(self._engines.reader, self._turns.reader)
 
     def query(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection for a single statement, which sees one consistent state of the configuration by itself.
@@ -179,15 +180,15 @@ class Database:
         A transaction around it would take two more round trips. Inside `shared_transaction` it is the connection of
         `read`.
         """
-        return self._reading(self._engines.querier)
+        return self._reading(self._engines.querier, self._turns.querier)
 
     @asynccontextmanager
-    async def _reading(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    async def _reading(self, engine: AsyncEngine, turns: Turns) -> AsyncIterator[AsyncConnection]:
         with self.health.watching(CONFIGURATION), translated_errors():
             if shared := _joined():
                 yield shared.connection
                 return
-            async with self._begin(engine) as connection:
+            async with self._begin(engine, turns) as connection:
                 yield connection
 
     @asynccontextmanager
@@ -212,7 +213,7 @@ class Database:
         try:
             with self.health.watching(CONFIGURATION, writes=True), translated_errors():
                 self.require_files(CONFIGURATION_FILE)
-                async with self._turn(), self._begin(self._engines.writer) as connection:
+                async with self._begin_to_write() as connection:
                     transaction = begun = Transaction(connection, self.instance)
                     await connection.execution_options(**{FOUND: transaction.found})
                     yield transaction
@@ -275,7 +276,7 @@ class Database:
     async def read_history(self) -> AsyncIterator[AsyncConnection]:
         """A connection that reads the history in one consistent state."""
         with self.health.watching(HISTORY), translated_errors():
-            async with self._begin(self._engines.history_reader) as connection:
+            async with self._begin(self._engines.history_reader, self._turns.history_reader) as connection:
                 yield connection
 
     @asynccontextmanager
@@ -283,7 +284,7 @@ class Database:
         """A transaction on the history. It never waits for a transaction on the configuration."""
         with self.health.watching(HISTORY, writes=True), translated_errors():
             self.require_files(HISTORY_FILE)
-            async with self._begin(self._engines.history_writer) as connection:
+            async with self._begin(self._engines.history_writer, self._turns.history_writer) as connection:
                 yield connection
                 record_commit()
 
@@ -353,10 +354,25 @@ class Database:
             async with self.write_history() as connection:
                 await connection.execute(_touch_history)
 
-    def _turn(self) -> AbstractAsyncContextManager[None]:
-        return nullcontext() if self._turns is None else self._turns.take()
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the state of the stores, and how long writes wait and take."""
+        self.health.export_metrics(metrics)
+        self._write_times.export_metrics(metrics, self._turns.writer)
 
-    def _begin(self, engine: AsyncEngine) -> AbstractAsyncContextManager[AsyncConnection]:
+    @asynccontextmanager
+    async def _begin_to_write(self) -> AsyncIterator[AsyncConnection]:
+        with self._write_times.measuring() as begin:
+            async with self._turns.writer.take():
+                begin()
+                async with self._connect(self._engines.writer) as connection:
+                    yield connection
+
+    @asynccontextmanager
+    async def _begin(self, engine: AsyncEngine, turns: Turns) -> AsyncIterator[AsyncConnection]:
+        async with turns.take(), self._connect(engine) as connection:
+            yield connection
+
+    def _connect(self, engine: AsyncEngine) -> AbstractAsyncContextManager[AsyncConnection]:
         return self.reach.begin(engine) if self.reach else engine.begin()
 
     async def ping(self) -> None:

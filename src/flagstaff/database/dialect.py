@@ -20,7 +20,8 @@ from flagstaff.database.sqlite.files import existing
 from flagstaff.database.sqlite.free_pages import AUTO_VACUUM
 from flagstaff.database.sqlite.open_files import LOG_BYTES
 
-READERS = 4
+READERS = 5
+"""One more than three of an account and one for others: it is kept for kills."""
 _READERS_NICENESS = 5
 WAIT_SECONDS = 5
 _WITHOUT_TRANSACTIONS = "without_transactions"

@@ -1,4 +1,4 @@
-"""The engines of a database, each with its pool of connections."""
+"""The engines of a database, each with its pool of connections, and the turns at them."""
 
 from functools import partial
 from typing import NamedTuple
@@ -7,6 +7,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from flagstaff.database import dialect
 from flagstaff.database.sqlite.open_files import OpenFile
+from flagstaff.database.turns import DatabaseTurns, Turns
+
+_KEPT_OF_READERS = (0, 1, 2)
+"""Readers of SQLite that each class of work leaves to those above (concurrency/fair_queue.py)."""
+_KEPT_OF_POOL = (0, 2, 4)
+"""Connections to PostgreSQL, likewise."""
 
 
 class Engines(NamedTuple):
@@ -26,6 +32,20 @@ def postgresql_engines(url: str) -> Engines:
     writer = postgresql.make_engine(url, limits_idle_writes=True)
     reader = writer.execution_options(isolation_level="REPEATABLE READ")
     return Engines(reader, dialect.without_transactions(writer), writer, reader, writer)
+
+
+def postgresql_turns() -> DatabaseTurns:
+    """The turns at the pool of a PostgreSQL database. One connection is nobody's: `Reach.check` takes it."""
+    from flagstaff.database import postgresql  # noqa: PLC0415 -- see dialect.py
+
+    pool = Turns(postgresql.POOL_SIZE - 1, kept=_KEPT_OF_POOL)
+    return DatabaseTurns(pool, pool, pool, pool, pool)
+
+
+def sqlite_turns() -> DatabaseTurns:
+    """The turns at SQLite's two files."""
+    reader, querier, history_reader = (Turns(dialect.READERS, kept=_KEPT_OF_READERS) for _ in range(3))
+    return DatabaseTurns(reader, querier, Turns(1), history_reader, Turns(1))
 
 
 def sqlite_engines(configuration: OpenFile, history: OpenFile) -> Engines:

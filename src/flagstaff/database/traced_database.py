@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.database.database import Database, Transaction
+from flagstaff.database.turns import Turns
 
 if TYPE_CHECKING:
     from flagstaff.telemetry.otel.tracing import Tracing
@@ -31,9 +32,9 @@ class TracedDatabase(Database):
             _listen(engine.sync_engine, "postgresql" if self.is_postgresql else "sqlite", tracing)
 
     @asynccontextmanager
-    async def _reading(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    async def _reading(self, engine: AsyncEngine, turns: Turns) -> AsyncIterator[AsyncConnection]:
         with self._tracing.part("read"):
-            async with super()._reading(engine) as connection:
+            async with super()._reading(engine, turns) as connection:
                 yield connection
 
     @asynccontextmanager

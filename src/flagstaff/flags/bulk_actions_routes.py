@@ -1,5 +1,6 @@
 """HTTP of bulk actions. Once the response is sent, no evaluation sees the state before it."""
 
+import re
 from typing import Annotated, Literal
 
 from fastapi import Depends
@@ -11,6 +12,7 @@ from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, at_most, converted, distinct
+from flagstaff.concurrency.claims import Priority
 from flagstaff.flags.bulk_actions import FLAGS_MAX, BulkAction
 from flagstaff.flags.bulk_actions_service import BulkActions
 from flagstaff.flags.field_schemas import Tags
@@ -34,6 +36,14 @@ GivenFlags = Annotated[
 
 
 Action = Annotated[Literal["enable", "disable", "archive", "add_tags", "remove_tags"], converted(BulkAction)]
+
+
+_turns_off = re.compile(rb'"action"\s*:\s*"disable"')  # in a string of JSON, each quote follows a backslash
+
+
+def _priority_of(body: bytes) -> Priority:
+    """Return the class of a request: one that only turns flags off is a kill."""
+    return Priority.KILL if _turns_off.search(body) else Priority.LONG
 
 
 class BulkBody(Body):
@@ -61,7 +71,9 @@ Service = Annotated[BulkActions, Depends(service(BulkActions))]
     response_model=BulkOut,
     responses=problems(400, 401, 404, 409, 413, 503),
 )
-@writes(Permission.FLAGS_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=True)
+@writes(
+    Permission.FLAGS_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=True, priority=_priority_of
+)
 async def change_flags(
     project_id: Id, env_id: Id, body: BulkBody, actor: CurrentActor, bulk_actions: Service
 ) -> Response:

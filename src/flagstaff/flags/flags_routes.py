@@ -23,6 +23,7 @@ from flagstaff.api.schemas import (
     Update,
     optional,
 )
+from flagstaff.concurrency.claims import Priority
 from flagstaff.database.preconditions import Precondition
 from flagstaff.flags.field_schemas import BucketingKey, FallthroughName, RolloutPercentage, Stickiness, Tags
 from flagstaff.flags.flag_path_schemas import FlagIds
@@ -137,7 +138,14 @@ async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentA
     response_model=list[FlagOut],
     responses=problems(400, 401, 404, 409, 413, 503),
 )
-@writes(Permission.FLAGS_WRITE, place="environment", body_max_bytes=TEXT_BODY, reports_revision=True, repeatable=True)
+@writes(
+    Permission.FLAGS_WRITE,
+    place="environment",
+    body_max_bytes=TEXT_BODY,
+    reports_revision=True,
+    repeatable=True,
+    priority=Priority.LONG,
+)
 async def create_flags(project_id: Id, body: NewFlags, actor: CurrentActor, flags: Service) -> Response:
     """Create the same flag in several environments, or in none of them.
 
@@ -187,7 +195,7 @@ async def update_flag(
     response_model=FlagOut,
     responses=problems(401, 404, 409, 503),
 )
-@writes(Permission.FLAGS_TOGGLE, reports_revision=True, repeatable=True, tells=("enabled",))
+@writes(Permission.FLAGS_TOGGLE, reports_revision=True, repeatable=True, tells=("enabled",), priority=Priority.KILL)
 async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
     """Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept."""
     return tagged_response(view_flag(await flags.toggle_flag(actor, path, precondition)))

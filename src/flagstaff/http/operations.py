@@ -4,11 +4,14 @@
 bodies.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
 from starlette.types import Scope
+
+from flagstaff.concurrency.claims import Priority
 
 _KIB = 1024
 SMALL_BODY = 16 * _KIB
@@ -57,7 +60,8 @@ class Operation:
     `body_max_bytes` is the bound of its body, and `takes_body` says whether it reads one. `takes_tag` says that it
     honours `If-Match`, and `is_repeatable` that it honours `Idempotency-Key`. `parameters` are its query's; None
     if the framework refuses others. `lists` are those that may be repeated. All other input is refused, unless it is
-    `lenient`, because other people's programs write its requests. `shown_with` are the permissions that an access token
+    `lenient`, because other people's programs write its requests. `priority` is its class in turns at the database, or
+    tells it from a body. `shown_with` are the permissions that an access token
     needs to be shown what it has written, and `tells` the fields that others are told besides ids, keys and secrets.
     """
 
@@ -75,6 +79,7 @@ class Operation:
     lenient: bool = False
     shown_with: frozenset[str] = frozenset()
     tells: tuple[str, ...] = ()
+    priority: Priority | Callable[[bytes], Priority] = Priority.SHORT
 
 
 class Endpoint(NamedTuple):
@@ -116,3 +121,10 @@ def only_reads(scope: Scope) -> bool:
     """Return whether a request changes nothing."""
     operation = operation_of(scope)
     return scope["method"] in READING if operation is None else operation.reads
+
+
+def find_priority(operation: Operation | None, body: bytes | None) -> Priority:
+    """Find the class of a request with this body; None stands for one that has not been read."""
+    if operation is None or (body is None and not isinstance(operation.priority, Priority)):
+        return Priority.SHORT
+    return operation.priority if isinstance(operation.priority, Priority) else operation.priority(body or b"")

@@ -12,6 +12,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import asks, reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Text, Uuid
+from flagstaff.concurrency.claims import Priority
 from flagstaff.history.erased_users import Subject
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
@@ -184,7 +185,9 @@ async def preview_erasure(project_id: Id, body: UserOfApplication, actor: Curren
 
 
 @router.post("", status_code=202, response_model=ErasureOut, responses=problems(400, 401, 404, 409, 413, 503))
-@writes(Permission.USERS_ERASE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=True)
+@writes(
+    Permission.USERS_ERASE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=True, priority=Priority.LONG
+)
 async def erase_user(project_id: Id, body: NewErasure, actor: CurrentActor, erasures: Service) -> Response:
     """Erase a user of the project's applications, in all environments, in the background.
 

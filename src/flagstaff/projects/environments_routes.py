@@ -27,6 +27,7 @@ from flagstaff.api.schemas import (
     distinct,
     optional,
 )
+from flagstaff.concurrency.claims import Priority
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY
 from flagstaff.http.problems import problems
@@ -174,7 +175,7 @@ async def update_environment(
 
 
 @router.delete("/{env_id}", status_code=204, responses=problems(401, 404, 503))
-@writes(Permission.ENVIRONMENTS_WRITE, reports_revision=True)
+@writes(Permission.ENVIRONMENTS_WRITE, reports_revision=True, priority=Priority.LONG)
 async def delete_environment(
     project_id: Id, env_id: Id, actor: CurrentActor, environments: Service, precondition: IfMatch
 ) -> Response:

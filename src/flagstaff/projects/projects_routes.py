@@ -14,6 +14,7 @@ from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Description, Moment, Name, RetentionDays, Update, optional
+from flagstaff.concurrency.claims import Priority
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY, Caller
 from flagstaff.http.problems import problems
@@ -213,14 +214,20 @@ async def update_project_security(
     response_model=ProjectOut,
     responses=problems(401, 404, 503),
 )
-@writes(Permission.KEYS_ROTATE, reports_revision=True, repeatable=True, shown_with=(Permission.PROJECT_READ,))
+@writes(
+    Permission.KEYS_ROTATE,
+    reports_revision=True,
+    repeatable=True,
+    shown_with=(Permission.PROJECT_READ,),
+    priority=Priority.KILL,
+)
 async def regenerate_key(project_id: Id, actor: CurrentActor, projects: Service, precondition: IfMatch) -> Response:
     """Replace the SDK key. Once this returns, the old key is refused."""
     return tagged_response(_view(await projects.regenerate_key(actor, project_id, precondition)))
 
 
 @router.delete("/{project_id}", status_code=204, responses=problems(401, 404, 503))
-@writes(Permission.PROJECT_DELETE, reports_revision=True)
+@writes(Permission.PROJECT_DELETE, reports_revision=True, priority=Priority.LONG)
 async def delete_project(project_id: Id, actor: CurrentActor, projects: Service, precondition: IfMatch) -> Response:
     """Delete a project with its environments, flags, rules and evaluation history."""
     await projects.delete_project(actor, project_id, precondition)

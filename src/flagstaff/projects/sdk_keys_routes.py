@@ -24,6 +24,7 @@ from flagstaff.api.schemas import (
     distinct,
     optional,
 )
+from flagstaff.concurrency.claims import Priority
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
@@ -211,7 +212,7 @@ async def update_sdk_key(
     status_code=204,
     responses=problems(401, 404, 503),
 )
-@writes(Permission.KEYS_ROTATE, place="environment", reports_revision=True)
+@writes(Permission.KEYS_ROTATE, place="environment", reports_revision=True, priority=Priority.KILL)
 async def revoke_sdk_key(
     project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service, precondition: IfMatch
 ) -> Response:

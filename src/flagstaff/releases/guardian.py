@@ -11,6 +11,7 @@ from math import exp
 import structlog
 
 from flagstaff.changes.changes import Actor, ReleaseName, TokenName, change_of
+from flagstaff.concurrency.claims import Priority, claiming
 from flagstaff.database.changes_store import record
 from flagstaff.database.database import Database, Transaction
 from flagstaff.flags import flags_store
@@ -42,6 +43,10 @@ class Guardian:
 
         One that fails keeps no other from acting: its error is raised after all.
         """
+        with claiming(release.project_id, Priority.KILL):
+            await self._act_for_each(release, verdict, metrics)
+
+    async def _act_for_each(self, release: Release, verdict: Verdict, metrics: dict[str, Metric]) -> None:
         failures: list[Exception] = []
         if verdict.is_split_wrong:
             try:
@@ -79,22 +84,23 @@ class Guardian:
 
     async def act_beyond(self, release: Release, place: int, value: float) -> None:
         """Have the threshold at a place act, which a value has passed, if it has not acted."""
-        async with self.database.shared_transaction() as transaction:
-            present = await open_present(transaction, release)
-            if present is None or place not in present.waiting_thresholds:
-                return
-            threshold = present.thresholds[place]
-            alarm = Alarm(
-                None,
-                threshold.action,
-                await releases_store.read_clock(transaction.connection),
-                value,
-                threshold.limit,
-                say_threshold(threshold, value),
-                threshold.request_metric,
-                place,
-            )
-            await self._act(transaction, present, alarm)
+        with claiming(release.project_id, Priority.KILL):
+            async with self.database.shared_transaction() as transaction:
+                present = await open_present(transaction, release)
+                if present is None or place not in present.waiting_thresholds:
+                    return
+                threshold = present.thresholds[place]
+                alarm = Alarm(
+                    None,
+                    threshold.action,
+                    await releases_store.read_clock(transaction.connection),
+                    value,
+                    threshold.limit,
+                    say_threshold(threshold, value),
+                    threshold.request_metric,
+                    place,
+                )
+                await self._act(transaction, present, alarm)
 
     async def _act(self, transaction: Transaction, release: Release, alarm: Alarm) -> Release:
         """Do what a guard or a threshold is to do, and record its alarm; return the release as it is then."""

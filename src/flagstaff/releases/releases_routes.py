@@ -12,6 +12,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
+from flagstaff.concurrency.claims import Priority
 from flagstaff.database.preconditions import Precondition
 from flagstaff.flags.flag_path_schemas import FlagIds
 from flagstaff.http.operations import TEXT_BODY
@@ -57,7 +58,9 @@ async def list_releases(path: FlagIds, part: ListPart, actor: CurrentActor, rele
 @router.post(
     "/releases", status_code=201, response_model=list[ReleaseOut], responses=problems(400, 401, 404, 409, 413, 503)
 )
-@writes(Permission.FLAGS_WRITE, body_max_bytes=TEXT_BODY, reports_revision=False, repeatable=True)
+@writes(
+    Permission.FLAGS_WRITE, body_max_bytes=TEXT_BODY, reports_revision=False, repeatable=True, priority=Priority.LONG
+)
 async def schedule_flags(
     project_id: Id, env_id: Id, body: NewSchedules, actor: CurrentActor, releases: Service
 ) -> Response:
@@ -91,7 +94,7 @@ async def get_release(path: FlagIds, release_id: Id, actor: CurrentActor, releas
 
 
 @router.post(_RELEASE + "/pause", response_model=ReleaseOut, responses=problems(401, 404, 409, 503))
-@writes(Permission.FLAGS_WRITE, reports_revision=False, repeatable=True)
+@writes(Permission.FLAGS_WRITE, reports_revision=False, repeatable=True, priority=Priority.KILL)
 async def pause_release(
     path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service, precondition: IfMatch
 ) -> Response:
@@ -112,7 +115,7 @@ async def resume_release(
 
 
 @router.post(_RELEASE + "/cancel", response_model=ReleaseOut, responses=problems(401, 404, 409, 503))
-@writes(Permission.FLAGS_WRITE, reports_revision=False, repeatable=True)
+@writes(Permission.FLAGS_WRITE, reports_revision=False, repeatable=True, priority=Priority.KILL)
 async def cancel_release(
     path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service, precondition: IfMatch
 ) -> Response:

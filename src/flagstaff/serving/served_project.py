@@ -13,6 +13,7 @@ from uuid import UUID
 
 import structlog
 
+from flagstaff.concurrency.claims import claiming
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.revisions import Revision
@@ -77,7 +78,8 @@ class ServedProject:
             self._is_demanded = True
             # A running load is sufficient: the response to a change during it waits for another load.
             if self._first_load is None or self._first_load.done():
-                self._first_load = self._served.supervisor.spawn("load", self.refresh())
+                with claiming(self.project_id):
+                    self._first_load = self._served.supervisor.spawn("load", self.refresh())
                 self._first_load.add_done_callback(self._end_first_load)
             await asyncio.shield(self._first_load)
         return self.snapshot

@@ -120,6 +120,13 @@ class Metrics:
         """Export the values with which the result is called as `flagstaff_{name}`; `buckets` are their upper bounds."""
         return Histogram(f"flagstaff_{name}", meaning, buckets=buckets, registry=self._registry).observe
 
+    def add_labelled_histogram(
+        self, name: str, meaning: str, label: str, buckets: Sequence[float]
+    ) -> Callable[[str, float], None]:
+        """Do as `add_histogram`; the result is called with the label's value and the measured one."""
+        histogram = Histogram(f"flagstaff_{name}", meaning, [label], buckets=buckets, registry=self._registry)
+        return lambda given, value: histogram.labels(given).observe(value)
+
     def collect(self) -> Iterator[Metric]:
         """The metrics that are read on demand. The registry calls this method."""
         for name, meaning, counts in (

@@ -13,6 +13,7 @@ from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import GivenMoment, Moment, Name, Uuid, at_most, distinct
 from flagstaff.changes.changes import Actor
+from flagstaff.concurrency.claims import Priority
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.preconditions import Precondition
 from flagstaff.http.operations import SMALL_BODY, Caller
@@ -146,7 +147,7 @@ async def get_my_token(token_id: Id, actor: CurrentActor, tokens: Service) -> Re
 
 
 @router.delete(_OWN + "/{token_id}", status_code=204, responses=problems(401, 403, 404, 503))
-@writes(Caller.ACCOUNT, reports_revision=False)
+@writes(Caller.ACCOUNT, reports_revision=False, priority=Priority.KILL)
 async def revoke_my_token(token_id: Id, actor: CurrentActor, tokens: Service, precondition: IfOwnMatch) -> Response:
     """Revoke a personal access token immediately on every instance."""
     await tokens.delete_own_token(actor, token_id, precondition)
@@ -202,7 +203,7 @@ async def get_token(project_id: Id, token_id: Id, actor: CurrentActor, tokens: S
     status_code=204,
     responses=problems(401, 404, 503),
 )
-@writes(Permission.TOKENS_WRITE, reports_revision=True)
+@writes(Permission.TOKENS_WRITE, reports_revision=True, priority=Priority.KILL)
 async def revoke_token(
     project_id: Id, token_id: Id, actor: CurrentActor, tokens: Service, precondition: IfMatch
 ) -> Response:
