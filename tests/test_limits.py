@@ -225,6 +225,11 @@ TESTS: dict[str, list[str]] = {
         "storage/test_turns.py::test_who_gets_no_turn_in_time_is_refused",
     ],
     "connections-kept-for-kills": ["storage/test_turns.py::test_a_kill_gets_through_while_all_other_connections_read"],
+    "writes-to-a-project": [
+        "storage/test_project_turns.py::test_a_write_that_waits_too_long_for_its_project_is_refused",
+        "storage/test_project_turns.py::test_kills_that_wait_for_their_own_projects_leave_connections_to_other_kills",
+        "storage/test_project_turns.py::test_in_a_project_a_kill_comes_before_its_other_writes",
+    ],
     "long-write-turns": ["storage/test_turns.py::test_a_write_that_keeps_its_turn_for_long_is_logged_and_measured"],
     "api-requests-at-once": [
         "web/test_neighbours.py::test_beyond_a_number_of_waiting_reads_an_account_is_refused",

@@ -105,7 +105,7 @@ class Authentication:
                     await slot.aclose()
                 await send(message)
 
-            with claiming(actor.account_id, priority):
+            with claiming(actor.account_id, priority, _find_project(scope)):
                 if long:
                     await self._answer_while_present(app, scope, receive, send_on)
                 else:
@@ -159,6 +159,14 @@ def _require_use(scope: Scope, actor: Actor) -> None:
         raise Error(
             Code.FORBIDDEN, "This cannot be done with an access token. Log in, and use the token of the session."
         )
+
+
+def _find_project(scope: Scope) -> UUID | None:
+    """The project in the path of a request, if there is one."""
+    try:
+        return UUID(scope["path_params"]["project_id"])
+    except (KeyError, ValueError):
+        return None
 
 
 def bearer_token(scope: Scope) -> str:

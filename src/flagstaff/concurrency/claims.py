@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import IntEnum
 from typing import NamedTuple
+from uuid import UUID
 
 
 class Priority(IntEnum):
@@ -18,10 +19,14 @@ class Priority(IntEnum):
 
 
 class Claim(NamedTuple):
-    """Whose work it is, and how urgent. A client is an account, a project for what it does by itself, or the server."""
+    """Whose work it is, and how urgent. A client is an account, a project for what it does by itself, or the server.
+
+    `project` is the one that is written to, if that is known before.
+    """
 
     client: Hashable
     priority: Priority
+    project: UUID | None = None
 
 
 SERVER = Claim(None, Priority.SHORT)
@@ -29,9 +34,9 @@ _claim: ContextVar[Claim] = ContextVar("claim", default=SERVER)
 
 
 @contextmanager
-def claiming(client: Hashable, priority: Priority = Priority.SHORT) -> Iterator[None]:
+def claiming(client: Hashable, priority: Priority = Priority.SHORT, project: UUID | None = None) -> Iterator[None]:
     """Let what is done inside, and tasks that are created inside, wait for its turns with this claim."""
-    token = _claim.set(Claim(client, priority))
+    token = _claim.set(Claim(client, priority, project))
     try:
         yield
     finally:

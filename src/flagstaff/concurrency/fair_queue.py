@@ -47,6 +47,11 @@ class FairQueue:
         """How many requests of each class wait, by its name."""
         return {each.name.lower(): self._waiting[each] for each in Priority}
 
+    @property
+    def running(self) -> Sequence[int]:
+        """How many of each class have a turn."""
+        return self._running
+
     @asynccontextmanager
     async def take(self, client: Hashable, priority: Priority = Priority.SHORT) -> AsyncIterator[None]:
         """Wait for a turn, and keep it until the context ends.

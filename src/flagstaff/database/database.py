@@ -22,11 +22,13 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.changes.changes import Change, Committed
-from flagstaff.database import dialect, driver_errors, freed_pages, tables
+from flagstaff.concurrency.claims import current_claim
+from flagstaff.database import dialect, driver_errors, freed_pages, project_turns, tables
 from flagstaff.database.commits import record_commit
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.engines import postgresql_engines, postgresql_turns, sqlite_engines, sqlite_turns
 from flagstaff.database.health import CONFIGURATION, FILES, HISTORY, StoreHealth
+from flagstaff.database.project_turns import ProjectTurns
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions_store import FOUND, forget_found, record_committed
 from flagstaff.database.sqlite.driver import Connection as SqliteConnection
@@ -42,6 +44,7 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
+_PROJECT_BUSY = "Another change to the project takes long. Nothing was changed. Try again shortly."
 _NOT_KNOWN = "The connection to the database was lost, and it is not known whether the change was stored."
 _NOT_EVERYWHERE = (
     "Nothing was changed by this request. Another request has just changed the resource, and not every instance has "
@@ -123,7 +126,7 @@ class Database:
             self._engines = sqlite_engines(*self._files.values())
             self.reach, self._turns = None, sqlite_turns()
         self.health = StoreHealth(is_postgresql=self.is_postgresql, directory=data_directory)
-        self._write_times = WriteTimes()
+        self._write_times, self._project_turns = WriteTimes(), ProjectTurns()
         self._directory = data_directory
         self.instance = token_hex(8)  # distinguishes this process from others on the same database
         self._announce: Callable[[Committed], Awaitable[None]] | None = None
@@ -361,11 +364,23 @@ class Database:
 
     @asynccontextmanager
     async def _begin_to_write(self) -> AsyncIterator[AsyncConnection]:
+        project = current_claim().project if self.is_postgresql else None
         with self._write_times.measuring() as begin:
-            async with self._turns.writer.take():
-                begin()
-                async with self._connect(self._engines.writer) as connection:
-                    yield connection
+            async with self._project_turns.take(project):
+                for pause_seconds in project_turns.pauses():
+                    async with self._begin(self._engines.writer, self._turns.writer) as connection:
+                        if await self._may_write(connection, project):
+                            begin()
+                            yield connection
+                            return
+                    await asyncio.sleep(pause_seconds)
+        raise unavailable(_PROJECT_BUSY)
+
+    async def _may_write(self, connection: AsyncConnection, project: UUID | None) -> bool:
+        """Return whether a write shall go on with this connection, or leave it to others until its project is free."""
+        if project is None or not self._turns.writer.has_others():
+            return True
+        return await project_turns.lock(connection, project)
 
     @asynccontextmanager
     async def _begin(self, engine: AsyncEngine, turns: Turns) -> AsyncIterator[AsyncConnection]:

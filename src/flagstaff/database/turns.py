@@ -51,10 +51,15 @@ class Turns:
         """How many wait, by class."""
         return self._queue.waiting
 
+    def has_others(self) -> bool:
+        """Return whether others of the class of the current claim have turns besides the one that it has."""
+        return self._queue.running[current_claim().priority] > 1
+
     @asynccontextmanager
     async def take(self) -> AsyncIterator[None]:
         """Wait for a turn, and keep it until the context ends; raises Error UNAVAILABLE if none comes in time."""
-        turn = self._queue.take(*current_claim())
+        claim = current_claim()
+        turn = self._queue.take(claim.client, claim.priority)
         try:
             async with asyncio.timeout(self._wait_seconds):
                 await turn.__aenter__()

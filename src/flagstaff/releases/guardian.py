@@ -43,7 +43,7 @@ class Guardian:
 
         One that fails keeps no other from acting: its error is raised after all.
         """
-        with claiming(release.project_id, Priority.KILL):
+        with claiming(release.project_id, Priority.KILL, release.project_id):
             await self._act_for_each(release, verdict, metrics)
 
     async def _act_for_each(self, release: Release, verdict: Verdict, metrics: dict[str, Metric]) -> None:
@@ -84,7 +84,7 @@ class Guardian:
 
     async def act_beyond(self, release: Release, place: int, value: float) -> None:
         """Have the threshold at a place act, which a value has passed, if it has not acted."""
-        with claiming(release.project_id, Priority.KILL):
+        with claiming(release.project_id, Priority.KILL, release.project_id):
             async with self.database.shared_transaction() as transaction:
                 present = await open_present(transaction, release)
                 if present is None or place not in present.waiting_thresholds:
