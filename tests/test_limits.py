@@ -302,6 +302,9 @@ TESTS: dict[str, list[str]] = {
         "services/test_clones.py::test_flags_that_change_all_the_time_cannot_be_cloned_and_nothing_is_left",
         "services/test_clones.py::test_no_transaction_of_a_clone_or_a_deletion_writes_many_rows",
     ],
+    "copied-flags": [
+        "web/comparisons/test_copy_flags.py::test_a_copy_that_would_change_too_much_is_refused_but_one_flag_is_not"
+    ],
     "removed-environments": [
         "services/test_clones.py::test_no_transaction_of_a_clone_or_a_deletion_writes_many_rows",
         "processes/test_hidden_environments.py::test_the_rows_of_a_deleted_environment_are_removed_after_a_kill",

@@ -11,6 +11,7 @@ from flagstaff.audit.followers_service import Followers
 from flagstaff.audit.retention import ORDERS_SECONDS, PURGE_SECONDS, TrailRetention
 from flagstaff.copying.clones_service import Clones
 from flagstaff.copying.copies_service import Copies
+from flagstaff.copying.copy_quotas import CopyQuotas
 from flagstaff.copying.restores_service import Restores
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_service import Flags
@@ -81,7 +82,7 @@ def build_flags(foundation: Foundation) -> ManagedFlags:
         rules,
         segments,
         Clones(database, now, environments, flags, rules, hidden),
-        Copies(database, now, flags, rules),
+        Copies(database, now, CopyQuotas(flags, rules)),
         Restores(database, now, flags, rules, segments),
         Explanations(database, now, work),
         Impacts(database, now, work),

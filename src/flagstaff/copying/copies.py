@@ -26,6 +26,8 @@ RulePair = tuple[Rule | None, Rule | None]
 FLAGS_MAX = 100
 RULES_MAX = 5_000
 """The most flags that one copy may have, and the most rules that these may have in both environments."""
+ALTERED_MAX = 500
+"""The most flags and rules that one copy may write, unless it is of one flag: other writes wait meanwhile."""
 CLONED_MAX = 5_000
 """The most flags and rules together in an environment that is cloned."""
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.concurrency.pacing import Turns
-from flagstaff.concurrency.worker import in_write_worker
+from flagstaff.concurrency.worker import in_worker
 from flagstaff.copying.comparisons import Side
 from flagstaff.copying.copies import (
     RULES_MAX,
@@ -48,6 +48,8 @@ class CopiedFlag:
     before: Flag | None
     after: Flag
     rules: Sequence[RulePair]
+    rule_count: int
+    """How many rules the flag will have."""
     given: Collection[str]
     """The variants that its rules will give."""
     other_users: Sequence[Part]
@@ -88,11 +90,9 @@ async def plan_copy(
     sources = await read_environment_flags(connection, origin.id, wanted.keys)
     targets = await read_environment_flags(connection, target.id, wanted.keys)
     archived = await flags_store.find_archived_keys(connection, target.id, wanted.keys)
-    origins, present = await in_write_worker(sources.collect), await in_write_worker(targets.collect)
+    origins, present = await in_worker(sources.collect), await in_worker(targets.collect)
     _require_known(wanted.keys, origins.keys(), origin)
-    copied = await in_write_worker(
-        _copy_each, [(origins[key], present.get(key)) for key in wanted.keys], wanted, target, now
-    )
+    copied = await in_worker(_copy_each, [(origins[key], present.get(key)) for key in wanted.keys], wanted, target, now)
     problems = dict.fromkeys(
         archived, f"is the key of an archived flag of {target.key}; unarchive or delete that one first"
     )
@@ -127,7 +127,8 @@ def _copy(
     giving = origin.rules if Part.RULES in parts else own
     given = {rule.variant for rule in giving if rule.variant is not None}
     others = parts_with_other_users(present, after, parts) if present else ()
-    return CopiedFlag(present.flag if present else None, after, pairs, given, others)
+    count = len(own) + sum(new is not None for _, new in pairs) - sum(old is not None for old, _ in pairs)
+    return CopiedFlag(present.flag if present else None, after, pairs, count, given, others)
 
 
 def _require_known(keys: Sequence[str], known: Collection[str], origin: Environment) -> None:
@@ -167,8 +168,8 @@ async def _find_problems(connection: Connection, target: Environment, copied: Se
     prerequisites = await flags_store.list_prerequisites(connection, target.id)
     prerequisites |= {each.after.key: each.after.prerequisites for each in copied}
     needs = await list_needs(prerequisites)
-    cyclic = await in_write_worker(find_cyclic, needs)
-    needed_variants = await in_write_worker(find_needed_variants, prerequisites)
+    cyclic = await in_worker(find_cyclic, needs)
+    needed_variants = await in_worker(find_needed_variants, prerequisites)
     present = _Present(target, variants, needs, cyclic, needed_variants)
     problems, turns = {}, Turns()
     for each in copied:

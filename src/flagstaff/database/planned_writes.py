@@ -126,6 +126,12 @@ async def write_planned(
     raise _busy()
 
 
+async def plan_outside(planning: Planning[P]) -> P:
+    """Make a plan that is only shown, outside of all transactions that write."""
+    ahead = _ahead.get()
+    return await planning.plan() if ahead is None else ahead.use(planning)
+
+
 async def _write_ahead(
     database: Database, ahead: _PlansAhead, planning: Planning[P], write: Callable[[Transaction, P], Awaitable[T]]
 ) -> T:

@@ -5,11 +5,11 @@ What is above the budget already, because it is older than the budget or the set
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from flagstaff.concurrency.pacing import collect
-from flagstaff.concurrency.worker import in_write_worker
+from flagstaff.concurrency.worker import in_worker, in_write_worker
 from flagstaff.conditions.predicates import instructions_of
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
@@ -18,6 +18,7 @@ from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects import environments_store
+from flagstaff.projects.projects import Environment
 from flagstaff.values.quotas import WorkQuota
 
 
@@ -69,6 +70,26 @@ class WorkBudgets:
         found = await read_costly(connection, project_id, environment_id)
         return await in_write_worker(self._find_excess, found, written, replaced)
 
+    async def find_excess_of_plan(
+        self,
+        connection: Connection,
+        target: Environment,
+        written: Sequence[Rule],
+        replaced: Sequence[Rule],
+        more_prerequisites: int,
+    ) -> Excess | None:
+        """The same for rules before they are written, with so many more prerequisites of the environment's flags."""
+        if more_prerequisites <= 0 and not await in_worker(_may_grow, written, replaced):
+            return None
+        named = {rule.rule_value or "" for rule in written if rule.rule_type is RuleType.SEGMENT}
+        present = await read_costly(connection, target.project_id, target.id, named)
+        planned = replace(present, prerequisites=present.prerequisites + more_prerequisites)
+        if more_prerequisites > 0:
+            work = await in_worker(planned.work, planned.rules, planned.segments)
+            if work.micros > self.quota.maximum:
+                return Excess(0, "prerequisites", self.quota.message("environment", work.micros))
+        return await in_worker(self._find_excess, planned, written, replaced)
+
     async def find_excess_of_segment(
         self, connection: Connection, project_id: UUID, segment: Segment, replaced: Segment | None
     ) -> Excess | None:
@@ -114,7 +135,7 @@ class WorkBudgets:
         return excess if planned.micros > present.micros else None
 
     def _find_excess(self, found: Costly, written: Sequence[Rule], replaced: Sequence[Rule]) -> Excess | None:
-        ids = {rule.id for rule in written}
+        ids = {rule.id for rule in (*written, *replaced)}
         others = [rule for rule in found.rules if rule.id not in ids]
         work = found.work(others, found.segments)
         excess = self._add(work, written, found.segments, "environment")
@@ -148,11 +169,13 @@ class WorkBudgets:
         return None if first is None else Excess(*first, self.quota.message(place_name, work.micros))
 
 
-async def read_costly(connection: Connection, project_id: UUID, environment_id: UUID) -> Costly:
-    """Read what costs the evaluations of an environment."""
+async def read_costly(
+    connection: Connection, project_id: UUID, environment_id: UUID, segment_keys: Collection[str] = ()
+) -> Costly:
+    """Read what costs the evaluations of an environment; its segments, and others with these keys."""
     prerequisites = await flags_store.list_prerequisites(connection, environment_id, with_archived=False)
     its_rules = await collect(await rules_store.list_costly_rules(connection, environment_id))
-    named = {rule.rule_value or "" for rule in its_rules if rule.rule_type is RuleType.SEGMENT}
+    named = {rule.rule_value or "" for rule in its_rules if rule.rule_type is RuleType.SEGMENT} | {*segment_keys}
     its_segments: list[Segment] = []
     if named:
         its_segments = await collect(

@@ -237,6 +237,11 @@ async def count_variant_characters(connection: AsyncConnection, environment_id: 
     return int((await connection.execute(_variant_characters, {"environment": environment_id})).scalar_one())
 
 
+def variant_characters(flag: Flag) -> int:
+    """Count the characters of a flag's variants as `count_variant_characters` does."""
+    return len(json.dumps(list(map(_write_variant, flag.variants)))) if flag.variants else 0
+
+
 async def list_prerequisites(
     connection: AsyncConnection, environment_id: UUID, *, with_archived: bool = True
 ) -> dict[str, tuple[Prerequisite, ...]]:

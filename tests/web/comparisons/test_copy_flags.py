@@ -428,6 +428,22 @@ async def test_flags_with_too_many_rules_are_refused(
     assert field_errors(await copy(ada, environment, staging)) == {"flag_keys": reason}
 
 
+async def test_a_copy_that_would_change_too_much_is_refused_but_one_flag_is_not(
+    ada: Caller, environment: Json, staging: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flagstaff.copying.copies_service.ALTERED_MAX", 2)
+    await ada.create_flag(environment, key="one")
+    two = await ada.create_flag(environment, key="two")
+    for value in ("ada", "eve"):
+        await ada.create_rule(two, rule_value=value)
+    reason = "would change 4 flags and rules; at most 2 can be changed at once. Copy fewer flags"
+    for dry_run in (True, False):
+        answer = await copy(ada, environment, staging, "one", "two", dry_run=dry_run)
+        assert field_errors(answer) == {"flag_keys": reason}
+    assert await flags_of(ada, staging) == {}
+    assert (await copy(ada, environment, staging, "two")).status_code == 200
+
+
 async def test_a_copy_with_an_idempotency_key_happens_once(ada: Caller, environment: Json, staging: Json) -> None:
     await ada.create_flag(environment)
     body = {"from": environment["id"], "to": staging["id"], "flag_keys": [KEY]}

@@ -1,5 +1,6 @@
 """Targeting rules in the database."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator
 from uuid import UUID
 
@@ -190,6 +191,17 @@ async def count_condition_characters(connection: AsyncConnection, environment_id
 async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
     """Update a rule's mutable fields."""
     await connection.execute(_update, {"rule": rule.id, **_RULES.changes(rule)})
+
+
+def condition_characters(rule: Rule) -> int:
+    """Count the characters of a rule's conditions as `count_condition_characters` does."""
+    return len(json.dumps(list(map(write_condition, rule.conditions))))
+
+
+async def update_rules(connection: AsyncConnection, changed: Iterable[Rule]) -> None:
+    """Update the mutable fields of rules, some at a time, so that evaluations are answered in between."""
+    for some in some_at_a_time({"rule": rule.id, **_RULES.changes(rule)} for rule in changed):
+        await connection.execute(_update, some)
 
 
 async def delete_rule(connection: AsyncConnection, rule_id: UUID) -> None:
