@@ -220,6 +220,11 @@ TESTS: dict[str, list[str]] = {
     "api-requests": ["web/test_neighbours.py::test_each_account_has_its_own_limit_wherever_it_calls_from"],
     "database-turns": [
         "storage/test_turns.py::test_beside_ten_accounts_that_write_at_length_a_kill_gets_the_next_turn",
+        (
+            "storage/test_turns.py::"
+            "test_beside_ten_accounts_that_write_with_all_connections_that_they_get_a_kill_gets_one"
+        ),
+        "storage/test_worker_turns.py::test_a_kill_waits_for_one_write_of_another_worker_that_writes_without_end",
         "storage/test_turns.py::test_an_account_waits_for_one_transaction_of_each_other",
         "storage/test_turns.py::test_a_long_write_gets_its_turn_beside_kills_without_end",
         "storage/test_turns.py::test_who_gets_no_turn_in_time_is_refused",

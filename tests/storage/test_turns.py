@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import count
+from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
@@ -16,6 +17,26 @@ from flagstaff.database.database import Database
 from flagstaff.database.turns import Turns
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error
+from tests.support.postgres import PostgresServer
+from tests.support.stores import postgresql_store, sqlite_store
+
+
+@pytest.fixture
+async def on_sqlite(sqlite_template: Path, data_directory: Path) -> AsyncIterator[Database]:
+    """An empty SQLite database."""
+    store = sqlite_store(sqlite_template, data_directory)
+    opened = Database(None, store.data_directory)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def on_postgresql(postgres_template: PostgresServer, data_directory: Path) -> AsyncIterator[Database]:
+    """An empty PostgreSQL database."""
+    async with postgresql_store(postgres_template, data_directory) as store:
+        opened = Database(store.database_url, store.data_directory)
+        yield opened
+        await opened.close()
 
 
 async def test_who_gets_no_turn_in_time_is_refused() -> None:
@@ -30,21 +51,36 @@ async def test_who_gets_no_turn_in_time_is_refused() -> None:
         pass
 
 
-async def test_beside_ten_accounts_that_write_at_length_a_kill_gets_the_next_turn(database: Database) -> None:
+async def test_beside_ten_accounts_that_write_at_length_a_kill_gets_the_next_turn(on_sqlite: Database) -> None:
     done: list[str] = []
     attacks = [
-        asyncio.create_task(_write_again_and_again(database, f"eve{at % 10}", Priority.LONG, done)) for at in range(30)
+        asyncio.create_task(_write_again_and_again(on_sqlite, f"eve{at % 10}", Priority.LONG, done)) for at in range(30)
     ]
     try:
-        await _until(lambda: len(done) >= 30)
         for _ in range(10):
             before = len(done)
-            await _write(database, "ada", Priority.KILL, done)
-            # Those that have begun by then end before it: one with SQLite, and five with PostgreSQL.
-            assert done.index("ada", before) - before <= _long_at_once(database)
             await _until(lambda: len(done) >= before + 8)  # noqa: B023 -- called at once
+            before = len(done)
+            await _write(on_sqlite, "ada", Priority.KILL, done)
+            assert done.index("ada", before) - before <= 1
     finally:
         await _end(attacks)
+
+
+async def test_beside_ten_accounts_that_write_with_all_connections_that_they_get_a_kill_gets_one(
+    on_postgresql: Database,
+) -> None:
+    hold, done = asyncio.Event(), list[str]()
+    tasks = [
+        asyncio.create_task(_write(on_postgresql, f"eve{at % 10}", Priority(1 + at % 2), done, hold))
+        for at in range(30)
+    ]
+    await _until(lambda: len(done) == 7)
+    for _ in range(10):
+        await asyncio.wait_for(_write(on_postgresql, "ada", Priority.KILL, done), 30)
+    assert done[7:] == ["ada"] * 10
+    hold.set()
+    await asyncio.gather(*tasks)
 
 
 async def test_an_account_waits_for_one_transaction_of_each_other(database: Database) -> None:
@@ -63,15 +99,16 @@ async def test_an_account_waits_for_one_transaction_of_each_other(database: Data
     await asyncio.gather(*tasks)
 
 
-async def test_a_long_write_gets_its_turn_beside_kills_without_end(database: Database) -> None:
+async def test_a_long_write_gets_its_turn_beside_kills_without_end(on_sqlite: Database) -> None:
     done: list[str] = []
-    kills = [asyncio.create_task(_write_again_and_again(database, f"eve{at}", Priority.KILL, done)) for at in range(10)]
+    kills = [
+        asyncio.create_task(_write_again_and_again(on_sqlite, f"eve{at}", Priority.KILL, done)) for at in range(10)
+    ]
     try:
         await _until(lambda: len(done) >= 10)
         before = len(done)
-        await _write(database, "ada", Priority.LONG, done)
-        under_way = 9 if database.is_postgresql else 0
-        assert done.index("ada", before) - before <= 9 + under_way
+        await _write(on_sqlite, "ada", Priority.LONG, done)
+        assert done.index("ada", before) - before <= 9
     finally:
         await _end(kills)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from flagstaff.cluster.worker import Worker
+from flagstaff.concurrency.claims import Priority, claiming
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.database import Database
@@ -25,7 +26,8 @@ if TYPE_CHECKING:  # imported only if the settings ask for it
 class PeriodicTask:
     """Work that is repeated with pauses. With `by_one_worker`, only the first of several workers does it.
 
-    With a purpose, such as "deletes old evaluations", the instance is not ready while the work keeps failing.
+    With a purpose, such as "deletes old evaluations", the instance is not ready while the work keeps failing. It waits
+    for the database behind what people do, unless somebody waits for it and its `priority` says so.
     """
 
     name: str
@@ -33,6 +35,7 @@ class PeriodicTask:
     work: Callable[[], Awaitable[object]]
     purpose: str | None = None
     by_one_worker: bool = False
+    priority: Priority = Priority.LONG
 
 
 class Foundation:
@@ -90,7 +93,8 @@ class Foundation:
         for task in self.periodic_tasks:
             if task.by_one_worker and not self.is_first_worker:
                 continue
-            self.supervisor.run_every(task.name, task.every_seconds, task.work, purpose=task.purpose)
+            with claiming(task.name, task.priority):
+                self.supervisor.run_every(task.name, task.every_seconds, task.work, purpose=task.purpose)
 
     async def finish_periodic_tasks(self, deadline_seconds: float) -> None:
         """Let the repeated work end, and cancel it at the deadline."""

@@ -5,6 +5,7 @@ from datetime import datetime
 from time import monotonic
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.concurrency.claims import Priority
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.history.history_service import History
@@ -35,14 +36,29 @@ def build_releases(
         Outlooks(database, Releases(database, now, foundation.settings), history),
     ]
     foundation.periodic_tasks += [
-        PeriodicTask("releases", RUN_SECONDS, runner.run_due, "applies the steps of releases", by_one_worker=True),
-        PeriodicTask("guards", LOOK_SECONDS, observer.look_if_due, "watches releases", by_one_worker=True),
+        PeriodicTask(
+            "releases",
+            RUN_SECONDS,
+            runner.run_due,
+            "applies the steps of releases",
+            by_one_worker=True,
+            priority=Priority.SHORT,
+        ),
+        PeriodicTask(
+            "guards",
+            LOOK_SECONDS,
+            observer.look_if_due,
+            "watches releases",
+            by_one_worker=True,
+            priority=Priority.KILL,
+        ),
         PeriodicTask(
             "thresholds",
             WATCH_SECONDS,
             ThresholdWatch(database, guardian.act_beyond, watching).watch,
             "watches the thresholds of releases",
             by_one_worker=True,
+            priority=Priority.KILL,
         ),
         PeriodicTask("watching", TELL_SECONDS, watching.tell, by_one_worker=True),
         PeriodicTask(

@@ -6,6 +6,7 @@ from functools import partial
 
 from flagstaff.assembly.applications import LocalApplications
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.concurrency.claims import Priority
 from flagstaff.database.revisions_service import load_revisions
 from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.http.connections.connection_bounds import ConnectionBounds
@@ -81,7 +82,9 @@ def build_serving(
 
     foundation.periodic_tasks.append(PeriodicTask("callers-streams", _STREAMS_SECONDS, count_streams))
     foundation.periodic_tasks.append(
-        PeriodicTask("snapshot-retry", _RETRY_SECONDS, snapshots.retry, "loads stale projects again")
+        PeriodicTask(
+            "snapshot-retry", _RETRY_SECONDS, snapshots.retry, "loads stale projects again", priority=Priority.SHORT
+        )
     )
     if settings.unload_after_seconds:
         every_seconds = settings.unload_after_seconds / SWEEPS

@@ -124,7 +124,7 @@ class Database:
         else:
             self._files = {name: OpenFile(data_directory / name) for name in FILES.values()}
             self._engines = sqlite_engines(*self._files.values())
-            self.reach, self._turns = None, sqlite_turns()
+            self.reach, self._turns = None, sqlite_turns(self._files[CONFIGURATION_FILE])
         self.health = StoreHealth(is_postgresql=self.is_postgresql, directory=data_directory)
         self._write_times, self._project_turns = WriteTimes(), ProjectTurns()
         self._directory = data_directory
@@ -398,6 +398,7 @@ class Database:
     async def close(self) -> None:
         """Close every pool."""
         async with AsyncExitStack() as stack:
+            stack.callback(self._turns.writer.close)
             for file in self._files.values():
                 stack.push_async_callback(file.close)
             for engine in set(self._engines):

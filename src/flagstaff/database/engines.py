@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from flagstaff.database import dialect
 from flagstaff.database.sqlite.open_files import OpenFile
+from flagstaff.database.sqlite.worker_turns import WorkerTurns
 from flagstaff.database.turns import DatabaseTurns, Turns
 
 _KEPT_OF_READERS = (0, 1, 2)
@@ -42,10 +43,10 @@ def postgresql_turns() -> DatabaseTurns:
     return DatabaseTurns(pool, pool, pool, pool, pool)
 
 
-def sqlite_turns() -> DatabaseTurns:
-    """The turns at SQLite's two files."""
+def sqlite_turns(configuration: OpenFile) -> DatabaseTurns:
+    """The turns at SQLite's two files. No kill writes to the history, so workers need no order there."""
     reader, querier, history_reader = (Turns(dialect.READERS, kept=_KEPT_OF_READERS) for _ in range(3))
-    return DatabaseTurns(reader, querier, Turns(1), history_reader, Turns(1))
+    return DatabaseTurns(reader, querier, WorkerTurns(configuration.path), history_reader, Turns(1))
 
 
 def sqlite_engines(configuration: OpenFile, history: OpenFile) -> Engines:

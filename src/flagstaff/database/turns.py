@@ -23,7 +23,7 @@ WAIT_SECONDS = 5.0
 LONG_TURN_SECONDS = 0.25
 """A write that takes longer is logged."""
 _WAITING = 4096
-_BUSY = "The database is busy with other requests. Nothing was changed. Try again shortly."
+BUSY = "The database is busy with other requests. Nothing was changed. Try again shortly."
 _TOO_MANY = "Too many requests are waiting for the database. Nothing was changed. Try again shortly."
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
@@ -46,6 +46,9 @@ class Turns:
             kept=kept,
         )
 
+    def close(self) -> None:
+        """Give up what turns of several processes need."""
+
     @property
     def waiting(self) -> dict[str, int]:
         """How many wait, by class."""
@@ -64,7 +67,7 @@ class Turns:
             async with asyncio.timeout(self._wait_seconds):
                 await turn.__aenter__()
         except TimeoutError:
-            raise unavailable(_BUSY) from None
+            raise unavailable(BUSY) from None
         try:
             yield
         finally:
