@@ -64,6 +64,20 @@ TESTS: dict[str, list[str]] = {
         ),
         "unit/evaluation/test_targeting.py::test_an_attribute_identifies_nobody_beyond_a_kilobyte",
     ],
+    "unfinished-bodies": [
+        "web/test_unfinished_bodies.py::test_the_bodies_of_strangers_have_a_bound_for_each_address_and_in_all",
+        "web/test_unfinished_bodies.py::test_a_key_that_is_not_valid_is_refused_before_the_body_has_arrived",
+    ],
+    "requests-at-once": [
+        "unit/runtime/test_loop_turns.py::test_what_finds_no_room_in_a_pass_waits_and_clients_take_turns",
+        "web/test_request_turns.py::test_a_toggle_does_not_wait_for_the_requests_of_strangers",
+    ],
+    "anonymous-requests": [
+        "web/test_request_turns.py::test_beyond_its_share_an_address_without_a_key_or_token_is_refused_at_every_path"
+    ],
+    "reconnections": [
+        "unit/runtime/test_streams.py::test_the_clients_of_many_streams_that_end_together_connect_again_over_a_longer_time"
+    ],
     "evaluations": [
         "web/evaluate/test_refusals.py::test_beyond_the_limit_it_is_429_whatever_the_key_and_only_for_that_client"
     ],

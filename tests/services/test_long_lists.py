@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from math import inf
 from threading import Event
 
 import pytest
 
 from flagstaff.changes.changes import Actor
-from flagstaff.concurrency import pacing, worker
+from flagstaff.concurrency import worker
+from flagstaff.concurrency.loop_turns import loop_turns
 from flagstaff.concurrency.worker import in_worker
 from flagstaff.database.database import Database
 from flagstaff.flags.condition_work_budgets import WorkBudgets
@@ -55,8 +57,8 @@ def load_snapshot(database: Database) -> Awaitable[object]:
 async def test_a_long_list_is_converted_after_its_connection_is_released(database: Database, use: Use) -> None:
     flags = [make_flag(ENVIRONMENT, key=f"flag-{number}") for number in range(MANY)]
     await store_all(database, ACCOUNT, PROJECT, ENVIRONMENT, *flags, *map(make_rule, flags))
-    turn = pacing._turns[asyncio.get_running_loop()] = asyncio.Lock()
-    await turn.acquire()
+    turns = loop_turns()
+    turns._ends_at = inf  # the loop's pass does not end, so that nothing that waits gets its turn
     go_on = Event()
     waiting = asyncio.ensure_future(in_worker(go_on.wait))  # so that none gets beyond its first turn
     try:
@@ -64,12 +66,12 @@ async def test_a_long_list_is_converted_after_its_connection_is_released(databas
             await asyncio.sleep(0)
         uses = [asyncio.ensure_future(use(database)) for _ in range(AT_ONCE)]
         async with asyncio.timeout(10):
-            while worker._reads._thread._work_queue.qsize() + len(turn._waiters or ()) < AT_ONCE:
+            while worker._reads._thread._work_queue.qsize() + len(turns) < AT_ONCE:
                 await asyncio.sleep(0)
         held = [engine for engine in database._engines if engine.pool.checkedout()]  # type: ignore[attr-defined]
     finally:
         go_on.set()
-        turn.release()
+        turns._begin(0)
     results = await asyncio.gather(*uses)
     await waiting
 

@@ -18,5 +18,6 @@ NO_LIMITS = Limits(
     reset=None,
     unsubscribe=None,
     api=None,
+    anonymous=None,
     trusted_proxies=(),
 )

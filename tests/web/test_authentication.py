@@ -14,6 +14,7 @@ from flagstaff.api.authentication import Authentication
 from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.http.clients import Clients
 from flagstaff.http.services import SERVICES
 from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller
@@ -67,7 +68,8 @@ async def refusal_after(
     identity = flagstaff.identity
     credentials = partial(read_credential, identity.sessions, identity.access_tokens)
     demand = identity.instance.require_second_factor
-    services.add(Authentication(credentials, demand, NO_LIMITS, Supervisor(), clock=lambda: now))
+    clients = Clients(NO_LIMITS, lambda _: None)
+    services.add(Authentication(credentials, demand, NO_LIMITS, clients, Supervisor(), clock=lambda: now))
     scope = {
         "type": "http",
         "method": "POST",

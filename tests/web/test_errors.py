@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from flagstaff.api.schemas import FIELDS_MAX
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.http.operations import CONTEXT_BODY, SMALL_BODY
-from tests.support.api import BASE_URL, Caller
+from tests.support.api import BASE_URL, Caller, Json
 
 
 async def test_an_address_that_does_not_exist_is_not_found(client: Caller, ada: Caller) -> None:
@@ -66,7 +66,7 @@ async def test_a_body_that_is_announced_too_long_is_refused_unread(client: Calle
         assert (answer.status_code, answer.json()["detail"]) == (413, detail)
 
 
-async def test_a_streamed_body_is_refused_as_soon_as_it_is_too_long(client: Caller) -> None:
+async def test_a_streamed_body_is_refused_as_soon_as_it_is_too_long(client: Caller, project: Json) -> None:
     sent = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -76,7 +76,8 @@ async def test_a_streamed_body_is_refused_as_soon_as_it_is_too_long(client: Call
             yield b" " * 16 * 1024
 
     for path in ("/auth/register", "/sdk/v1/evaluate"):
-        answer = await client.post(path, content=endless(), headers={"content-type": "application/json"})
+        headers = {"content-type": "application/json", "x-sdk-key": project["sdk_key"]}
+        answer = await client.post(path, content=endless(), headers=headers)
         assert answer.status_code == 413
         assert sent <= 20
         sent = 0

@@ -16,6 +16,7 @@ from flagstaff.concurrency.pacing import until
 from flagstaff.concurrency.slots import LongSlots, Slots, write_slots
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.bodies import BODY
+from flagstaff.http.clients import Clients
 from flagstaff.http.limits import Limits, admit
 from flagstaff.http.operations import ACCOUNT_ID, find_priority, only_reads, operation_of
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
@@ -50,6 +51,7 @@ class Authentication:
         read_credential: Callable[[str], Credential],
         require_second_factor: Callable[[Authenticated], Awaitable[None]],
         limits: Limits,
+        clients: Clients,
         supervisor: Supervisor,
         *,
         clock: Callable[[], float] = monotonic,
@@ -63,6 +65,7 @@ class Authentication:
         self._clock = clock
         self._read_credential = read_credential
         self._limits = limits
+        self._clients = clients
         self._limiter: SlidingWindow | None = limits.api
         self._read_slots = Slots()
         self._write_slots = write_slots()
@@ -70,7 +73,8 @@ class Authentication:
 
     async def admit(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Let an application answer a request, which has a body in its state, if its token is valid."""
-        credential = self._read_credential(bearer_token(scope))
+        token = bearer_token(scope)
+        credential = self._read_credential(token)
         operation = operation_of(scope)
         claimed_by = credential.account_id or self._limits.client(scope)
         with claiming(claimed_by, find_priority(operation, None)):
@@ -79,6 +83,7 @@ class Authentication:
         assert actor.account_id is not None
         scope["state"]["session_id"] = credential.session_id
         scope["state"][ACCOUNT_ID] = actor.account_id
+        self._clients.remember(token, actor.account_id)
         _require_use(scope, actor)
         authenticated_at = self._clock()
         body = await scope["state"][BODY].read()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from functools import cache, partial
+from uuid import UUID
 
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
@@ -16,6 +17,7 @@ from flagstaff.api.invalid import add_problem_handlers
 from flagstaff.api.operation_routes import admit
 from flagstaff.applications import applications_routes, callers_routes, flag_exports_routes, request_metrics_routes
 from flagstaff.assembly.docs import add_docs
+from flagstaff.assembly.front import Front, nothing
 from flagstaff.audit import (
     change_exports_routes,
     change_summaries_routes,
@@ -39,6 +41,7 @@ from flagstaff.history import (
     user_history_routes,
 )
 from flagstaff.hooks import deliveries_routes, webhooks_routes
+from flagstaff.http.clients import Clients
 from flagstaff.http.compression import Compression
 from flagstaff.http.dashboard.pages import DOCS, FILES, PATH_PREFIX, REGISTRATION, Dashboard
 from flagstaff.http.limits import Limits
@@ -161,16 +164,16 @@ def create_api() -> FastAPI:
 
 
 @cache
-def _shared_api(path_prefix: str) -> FastAPI:
+def _shared_api(path_prefix: str) -> ASGIApp:
     """The routes, the documents and the dashboard of all applications of a process. They find their own in the scope.
 
     So the workers of an instance share the memory of one that was made before the fork.
     """
     api = create_api()
-    add_docs(api, path_prefix)
-    dashboard = Dashboard(api.router.default, find_words=lambda scope: scope[_PAGE_WORDS]())
+    documents = add_docs(api, path_prefix)
+    dashboard = Dashboard(nothing, find_words=lambda scope: scope[_PAGE_WORDS]())
     api.router.default = partial(admit, dashboard)
-    return api
+    return Front(api, api.routes, documents, api.router.default)
 
 
 def preload(path_prefix: str) -> None:
@@ -201,9 +204,18 @@ class _Application:
         return {**self._page_words, REGISTRATION: await self._find_registration()}
 
 
+def _read_account(sessions: Sessions, token: str) -> UUID | None:
+    try:
+        return sessions.read_token(token).account_id
+    except Error:
+        return None
+
+
 def build_api(services: Services, settings: Settings) -> ASGIApp:
     """The application that answers every path at which nothing is evaluated."""
     credentials = partial(read_credential, services[Sessions], services[AccessTokens])
     demand = services[Instance].require_second_factor
-    services.add(Authentication(credentials, demand, services[Limits], services[Supervisor]))
+    clients = services[Clients]
+    clients.read_account = partial(_read_account, services[Sessions])
+    services.add(Authentication(credentials, demand, services[Limits], clients, services[Supervisor]))
     return Compression(_Application(services, settings))

@@ -7,11 +7,13 @@ from functools import partial
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.http.bodies import BodyLimit
+from flagstaff.http.clients import Clients
 from flagstaff.http.common_headers import CommonHeaders
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import Edge, RequestIds
 from flagstaff.http.operations import SMALL_BODY, Endpoint
 from flagstaff.http.probes import Probes, probe_routes, require_port
+from flagstaff.http.request_turns import RequestTurns
 from flagstaff.http.services import Services
 from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE_ENDPOINT
@@ -105,8 +107,10 @@ def create_app(
                 target = found or probes.get(path, api)
         await target(scope, receive, send)
 
+    turns = RequestTurns(dispatch, services[Clients], services[Limits])
+    turns.export_metrics(services[Metrics])
     return Edge(
-        dispatch,
+        turns,
         settings=settings,
         request_ids=request_ids,
         common_headers=common_headers,

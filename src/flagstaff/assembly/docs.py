@@ -15,6 +15,7 @@ import msgspec
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from flagstaff.http.compression import accepted_encodings
 from flagstaff.http.decompression import decompressed
@@ -88,10 +89,14 @@ class Document:
             return self._compressed
 
 
-def add_docs(app: FastAPI, path_prefix: str) -> None:
-    """Add the descriptions of APIs and `/docs` to an application whose paths have a prefix."""
-    for path, document in _documents(path_prefix).items():
-        app.add_route(path, document.answer, include_in_schema=False)
+def add_docs(app: FastAPI, path_prefix: str) -> Mapping[str, Route]:
+    """Add the descriptions of APIs and `/docs` to an application whose paths have a prefix; return their routes."""
+    routes = {
+        path: Route(path, document.answer, include_in_schema=False)
+        for path, document in _documents(path_prefix).items()
+    }
+    app.routes.extend(routes.values())
+    return routes
 
 
 @cache

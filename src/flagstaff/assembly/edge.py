@@ -13,8 +13,10 @@ from flagstaff.assembly.serving import ServedState
 from flagstaff.cluster.lease import Lease
 from flagstaff.history.callers import SdkProtocol
 from flagstaff.history.recorder import EvaluationRecorder
+from flagstaff.http.clients import Clients
 from flagstaff.http.common_headers import CommonHeaders, security_headers
 from flagstaff.http.connections.acceptor import Acceptor
+from flagstaff.http.connections.body_memory import BodyMemory
 from flagstaff.http.connections.connection_bounds import INTERNAL_CONNECTIONS, ConnectionBounds
 from flagstaff.http.connections.protocol import BoundedProtocol
 from flagstaff.http.connections.rejections import Rejections
@@ -83,6 +85,10 @@ class Edge:
         settings, supervisor, tracing = foundation.settings, foundation.supervisor, foundation.tracing
         services = foundation.offered()
         limits, refetches, sdk_keys = services[Limits], services[Refetches], served.sdk_keys
+        self.limits, self.clients = limits, Clients(limits, sdk_keys.find_owner)
+        services.add(self.clients)
+        bodies = BodyMemory(self.clients.find)
+        bodies.export_metrics(foundation.metrics)
         self._supervisor, self._bounds = supervisor, served.connection_bounds
         self._internal_bounds = ConnectionBounds(
             most=INTERNAL_CONNECTIONS, most_per_address=INTERNAL_CONNECTIONS // 2, trusted_proxies=()
@@ -143,7 +149,7 @@ class Edge:
                 events_endpoint(events_route, metrics.event_responses),
             ),
             path_prefix=settings.path_prefix,
-            limits=limits,
+            clients=self.clients,
             callers=callers,
             cut_off=cut_off,
             request_ids=request_ids,
@@ -152,7 +158,7 @@ class Edge:
         )
         self.rejections = Rejections(request_ids, common_headers, limits, metrics)
         self.internal_connection_class = connection_class(self.rejections, None)
-        shared: dict[str, object] = {"path_prefix": settings.path_prefix.encode()}
+        shared: dict[str, object] = {"path_prefix": settings.path_prefix.encode(), "bodies": bodies}
         protocol = FastPathProtocol
         if tracing is not None:
             protocol, shared["tracing"] = TracedFastPathProtocol, tracing

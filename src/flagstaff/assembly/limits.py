@@ -62,6 +62,7 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
         reset=_network_windows(settings.reset_rate_limit),
         unsubscribe=_network_windows(_UNSUBSCRIBE),
         api=_window(settings.api_rate_limit, _ACCOUNT_KEYS),
+        anonymous=_network_windows(settings.anonymous_rate_limit),
         trusted_proxies=settings.trusted_proxies,
     )
     sdk_key = _window(settings.sdk_key_rate_limit, _SDK_KEYS)

@@ -2,19 +2,20 @@
 
 It awaits, or touches what the loop uses, such as streams; long work that does neither is for the thread of worker.py.
 
-Pieces take turns: however many requests run at the same time, the loop checks the network after each piece.
+Pieces take turns, by the clients they are for (loop_turns.py): however many requests run at the same time, the loop
+checks the network after each piece.
 """
 
 import asyncio
 import gc
-from asyncio import AbstractEventLoop, Lock
+from asyncio import Lock
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
+from flagstaff.concurrency.loop_turns import loop_turns
 from flagstaff.values.errors import unavailable
 
 T = TypeVar("T")
@@ -43,9 +44,6 @@ def until(is_abandoned: Callable[[], bool]) -> Iterator[None]:
         _is_abandoned.reset(token)
 
 
-_turns: WeakKeyDictionary[AbstractEventLoop, Lock] = WeakKeyDictionary()
-
-
 def end_if_abandoned() -> None:
     """Raise AbandonedError in a context of `until`, when nobody waits for the work any more."""
     is_abandoned = _is_abandoned.get()
@@ -54,20 +52,15 @@ def end_if_abandoned() -> None:
 
 
 async def pause() -> None:
-    """Return when it is the caller's turn to do another piece of work.
+    """Return when it is the turn of the caller's client to do another piece of work.
 
     Raises:
         AbandonedError: in a context of `until`, when nobody waits for the work any more.
     """
     end_if_abandoned()
-    loop = asyncio.get_running_loop()
-    turn = _turns.get(loop)
-    if turn is None:
-        turn = _turns[loop] = Lock()
-    async with turn:
-        if gc.isenabled():
-            gc.collect(_YOUNG)
-        await asyncio.sleep(0)
+    await loop_turns().wait()
+    if gc.isenabled():
+        gc.collect(_YOUNG)
 
 
 async def collect(items: Iterable[T]) -> list[T]:

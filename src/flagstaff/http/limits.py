@@ -46,6 +46,11 @@ class NetworkWindows:
             counted.append((window, network))
         return 0
 
+    def forgive(self, client: str) -> None:
+        """Take back the latest hit of a client."""
+        for window, network in zip(self._windows, (client, *wider_networks(client)), strict=False):
+            window.forgive(network)
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -66,6 +71,7 @@ class Limits:
     reset: NetworkWindows | None
     unsubscribe: NetworkWindows | None
     api: SlidingWindow | None
+    anonymous: NetworkWindows | None
     trusted_proxies: Sequence[IPv4Network | IPv6Network]
 
     def shared(self) -> dict[str, SlidingWindow]:

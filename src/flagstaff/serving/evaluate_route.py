@@ -5,6 +5,7 @@ from starlette.types import Receive, Scope, Send
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.bodies import read_body
+from flagstaff.http.clients import is_stranger
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.limits import Limits
 from flagstaff.http.revisions import revision_header
@@ -34,6 +35,8 @@ class EvaluateRoute:
             raise MethodNotAllowedError("POST")
         self._evaluate.admit(self._limits.client(scope))
         sdk_key = sdk_key_in(scope["headers"])
+        if is_stranger(scope):
+            await self._evaluate.load(sdk_key)  # refuses it, before the body is read
         body = await read_body(receive)
         if body is None:
             return

@@ -31,8 +31,11 @@ _HEADERS = (
 )
 # When the server stops, its clients connect again over this time instead of all at once.
 _RETRY_MILLISECONDS = (500, 5_000)
-# A client for which there is no room asks again this often. OpenFeature's gives up a stream that is interrupted for 30
-# seconds, and asks for one that is refused with an error once a second.
+# If more end at the same time than these seconds are enough for, they are told to connect again over a longer time, at
+# this rate. OpenFeature's client gives up a stream that is interrupted for 30 seconds.
+_RECONNECTIONS_PER_SECOND, _RETRY_MAX_MILLISECONDS = 100, 20_000
+# A client for which there is no room asks again this often. OpenFeature's asks for a stream that is refused with an
+# error once a second.
 _POLL_MILLISECONDS = (15_000, 25_000)
 
 
@@ -76,13 +79,19 @@ class Stream:
         if not self.transport.is_closing():  # the client may have left in the meantime
             self.transport.write(chunk(event))
 
-    def end(self) -> None:
-        """Finish the response, and close the connection once the client has it."""
+    def end(self, others: int = 0) -> None:
+        """Finish the response, and close the connection once the client has it.
+
+        If many `others` end together, the client is told to wait longer before it connects again, so that all of their
+        clients do so over some time.
+        """
         if self.is_beginning:
             self.has_missed = True
             return
         if not self.transport.is_closing():
-            self.transport.write(_LAST_CHUNK)
+            longest = min(others * 1_000 // _RECONNECTIONS_PER_SECOND, _RETRY_MAX_MILLISECONDS)
+            spread = chunk(retry_line((_RETRY_MILLISECONDS[0], longest))) if longest > _RETRY_MILLISECONDS[1] else b""
+            self.transport.write(spread + _LAST_CHUNK)
             self.transport.close()
 
 

@@ -13,6 +13,7 @@ from flagstaff.concurrency.pacing import Share, Turns
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.bodies import read_body
+from flagstaff.http.clients import is_stranger
 from flagstaff.http.errors import MethodNotAllowedError, UnauthenticatedError
 from flagstaff.http.limits import Limits, admit, admit_many
 from flagstaff.http.nesting import require_shallow
@@ -73,10 +74,13 @@ class EventsRoute:
             raise MethodNotAllowedError("POST")
         client = self._limits.client(scope)
         admit(self._limits.events, client)
+        sdk_key = sdk_key_in(scope["headers"])
+        if sdk_key and is_stranger(scope) and await self._sdk_keys.open(sdk_key) is None:
+            raise _no_key()  # before the body is read
         body = await read_body(receive)
         if body is None:
             return
-        sdk_key = sdk_key_in(scope["headers"]) or await self._find_key(body)
+        sdk_key = sdk_key or await self._find_key(body)
         access = self._sdk_keys.known.get(sdk_key) or await self._sdk_keys.open(sdk_key)
         if access is None or (access.environment is not None and not self._sdk_keys.use(access)):
             raise _no_key()

@@ -97,6 +97,13 @@ class SdkKeys:
             self._texts[project_id][key] = key_hash
         return access
 
+    def find_owner(self, key: str) -> UUID | None:
+        """Find the project of a key, by which it takes its turns, without loading anything; None for any other text.
+
+        The key may have expired.
+        """
+        return self._projects.get(hash_sdk_key(key))
+
     async def find_by_id(self, project_id: UUID, key_id: UUID) -> Access | None:
         """Find the access of an environment's key by its id; None if it does not exist, was revoked or has expired.
 

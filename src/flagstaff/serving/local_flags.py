@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from uuid import UUID
 
+from flagstaff.concurrency.loop_turns import loop_turns
 from flagstaff.concurrency.shared_tasks import SharedTasks
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.concurrency.worker import in_worker
@@ -58,6 +59,7 @@ class LocalFlagsCache:
             loaded = await asyncio.shield(shared or self._begin(environment))
             if loaded is None:
                 raise not_found("environment")
+            await loop_turns().wait()  # all who have asked since a change have it at once
             known = self.find(environment)
             if known is None and shared is None:
                 raise unavailable("The flags cannot be loaded right now. Try again shortly.")

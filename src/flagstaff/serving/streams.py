@@ -7,7 +7,7 @@ for a client that reads too slowly: its connection is closed, and it gets the pr
 
 import asyncio
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -15,6 +15,7 @@ from uuid import UUID
 
 import structlog
 
+from flagstaff.concurrency.loop_turns import LoopClient, Rank, working_for
 from flagstaff.concurrency.pacing import paced
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
@@ -239,15 +240,16 @@ class Streams:
     async def _tell(self, topic: Topic) -> None:
         """Tell a topic's streams of its news until there are no more."""
         try:
-            while topic in self._news and not self._is_ending:
-                if not await self._publish(topic):
-                    await asyncio.sleep(self._retry_seconds)
+            with working_for(LoopClient(Rank.CHANGE, topic.project_id)):
+                while topic in self._news and not self._is_ending:
+                    if not await self._publish(topic):
+                        await asyncio.sleep(self._retry_seconds)
         finally:
             self._telling.discard(topic)
             if topic in self._news and (opened := self._topics.get(topic)):
                 # After an unexpected error. The clients connect again, and get the present state.
                 for stream in tuple(opened.streams):
-                    stream.end()
+                    stream.end(len(opened.streams))
 
     async def _publish(self, topic: Topic) -> bool:
         """Tell a topic's streams of its news; return whether that was possible."""
@@ -280,7 +282,7 @@ class Streams:
         """Show proxies and clients that the connections live whose turn it is, and end those whose time is over."""
         self._turns.rotate()
         streams, now = tuple(self._turns[0]), self._now()
-        await self._end(each for each in streams if each.expires_at is not None and each.expires_at <= now)
+        await self._end([each for each in streams if each.expires_at is not None and each.expires_at <= now])
         await self._write_each(streams)
 
     async def _write_each(self, streams: Iterable[Stream]) -> None:
@@ -315,6 +317,6 @@ class Streams:
                 self._record_told(topic.environment_id, stream.client, revision)
 
     @staticmethod
-    async def _end(streams: Iterable[Stream]) -> None:
+    async def _end(streams: Collection[Stream]) -> None:
         async for stream in paced(streams):
-            stream.end()
+            stream.end(len(streams))

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from flagstaff.concurrency.loop_turns import loop_turns
 from flagstaff.concurrency.shared_tasks import SharedTasks
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.concurrency.worker import in_change_worker
@@ -25,6 +26,7 @@ class Translations:
         if dialect not in environment.translations:
             running = self._running.find(place)
             await asyncio.shield(running or self._running.begin(place, _add(environment, dialect)))
+            await loop_turns().wait()  # all who have asked since a change have it at once
         return environment.translations[dialect]
 
 

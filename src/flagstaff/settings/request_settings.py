@@ -70,6 +70,12 @@ class RequestSettings:
         "After how many minutes without a request a session ends, at most six minutes late: from 5 to 1440, or "
         "off. A session ends after 24 hours in any case. A visible page of the dashboard sends requests.",
     )
+    anonymous_rate_limit: RateLimit | None = setting(
+        values.parse_rate_limit,
+        "6000/minute",
+        "Requests without a valid key or token allowed from one address, at all paths together. Probes and the "
+        "dashboard's files do not count.",
+    )
     valkey_url: str | None = setting(
         parse_valkey_url,
         None,

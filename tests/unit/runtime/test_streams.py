@@ -345,3 +345,18 @@ async def test_a_topic_without_streams_is_forgotten(world: World) -> None:
     assert not world.streams._topics
     assert not world.streams._of_project
     assert not world.streams._news
+
+
+async def test_the_clients_of_many_streams_that_end_together_connect_again_over_a_longer_time(world: World) -> None:
+    waits = []
+    for others in (1, 400, 1_500, 5_000):
+        told, stream = await world.open()
+        stream.end(others)
+        event = await told.next()
+        waits.append(int(event.removeprefix("retry: ")) if event else 0)
+        if event:
+            assert await told.next() == ""
+        world.streams.close(world.topic, stream)
+    assert waits[:2] == [0, 0], "what a stream says when it begins is enough for a few"
+    assert 500 <= waits[2] <= 15_000
+    assert 500 <= waits[3] <= 20_000

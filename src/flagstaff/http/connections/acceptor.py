@@ -20,7 +20,7 @@ from flagstaff.http.connections.rejections import Rejections
 
 log = structlog.get_logger(__name__)
 
-_AT_ONCE = 64  # before other work runs on the event loop
+_AT_ONCE = 16  # before other work runs on the event loop
 _PAUSE_SECONDS = 1.0  # after the system has refused to accept connections
 _RETRY_AFTER_SECONDS = 10  # by then silent connections have been closed
 _DETAIL = "There are too many connections. Close some, or try again later."

@@ -15,9 +15,12 @@ from termios import FIONREAD
 from typing import ClassVar, cast
 
 import httptools
+from starlette.types import Scope
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from flagstaff.concurrency.loop_turns import LoopClient, LoopTurns, Rank, loop_turns
+from flagstaff.http.connections.body_memory import SHORT_BYTES, BodyMemory
 from flagstaff.http.connections.rejections import ReadSoFar, Rejections
 from flagstaff.http.connections.request_head import merge_slashes, objection
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
@@ -27,6 +30,9 @@ TRANSPORT = "flagstaff.transport"
 
 HAS_MORE = "flagstaff.has_more"
 """The extension with a function that returns whether the client has sent further requests on the connection."""
+
+
+_RETRY_AFTER_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,10 @@ class Bounds:
     head_ticks: int = 2  # from its first byte on; and for the first byte of a connection
     body_ticks: int = 6
     idle_ticks: int = 15  # 75 s, longer than the minute for which common proxies keep their connections
+
+
+DEFERRED_MAX_BYTES = 16 * 1024
+"""What is longer is not kept until it is its client's turn: it is nearly all body, which takes no time to parse."""
 
 
 class Phase(Enum):
@@ -70,6 +80,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     bounds: ClassVar[Bounds] = Bounds()
     rejections: ClassVar[Rejections]
+    bodies: ClassVar[BodyMemory | None] = None
     path_prefix: ClassVar[bytes] = b""
 
     # Set for each connection.
@@ -86,15 +97,22 @@ class BoundedProtocol(HttpToolsProtocol):
     _has_told = False
     _ticks_left = 0
     _clock: TimerHandle
+    _deferred = b""  # what has been read, and waits for its turn
+    _body_bytes = 0  # of the body that is being received
+    _held_for: LoopClient | None = None
+    _held_bytes = 0  # of bodies, as counted for this client
+    _turns: LoopTurns
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(cast("Transport", transport))
+        self._turns = loop_turns()
         self.flow = _FlowControl(self.transport, self.pipeline)
         self.await_client(Phase.REQUEST, self.bounds.head_ticks)
         self._start_clock()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._clock.cancel()
+        self._give_back()
         super().connection_lost(exc)
         if self.on_lost is not None:
             self.on_lost()
@@ -118,7 +136,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def has_more(self) -> bool:
         """Return whether the client has sent further requests, or parts of them, which a close would reset."""
-        if self.pipeline:
+        if self.pipeline or self._deferred:
             return True
         unread = ioctl(self.transport.get_extra_info("socket").fileno(), FIONREAD, bytes(4))
         return int.from_bytes(unread, sys.byteorder) > 0
@@ -133,7 +151,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.pipeline) >= self.bounds.waiting_requests:
             self._fail(429, f"More than {self.bounds.waiting_requests} requests wait on this connection.")
         super().on_message_begin()
-        self._head_bytes = self._head_headers = self._body_pieces = 0
+        self._head_bytes = self._head_headers = self._body_pieces = self._body_bytes = 0
         self.await_client(Phase.HEAD, self.bounds.head_ticks)
 
     def on_url(self, url: bytes) -> None:
@@ -181,14 +199,64 @@ class BoundedProtocol(HttpToolsProtocol):
         self._body_pieces += 1
         if self._body_pieces > self.bounds.body_pieces:
             self._fail(413, f"The body has more than {self.bounds.body_pieces:,} chunks. Send fewer, longer ones.")
+        if self.bodies is not None and not self.cycle.response_complete:
+            self._hold_body(self.bodies, len(body))
         super().on_body(body)
+
+    def _hold_body(self, bodies: BodyMemory, size: int) -> None:
+        """Count a part of a body, which for a known client counts only once the body is long."""
+        self._body_bytes += size
+        client = bodies.find_client(cast("Scope", self.scope))
+        if client.rank is not Rank.STRANGER:
+            if self._body_bytes <= SHORT_BYTES:
+                return
+            client = LoopClient(Rank.KNOWN, client.name)
+        if self._held_for not in (None, client):
+            self._give_back()  # a pipelined request is by another client
+        if not bodies.take(client, size):
+            self._fail(503, "Too much is being received at the moment. Send shorter bodies, or this one again later.")
+        self._held_for = client
+        self._held_bytes += size
+
+    def _give_back(self) -> None:
+        if self.bodies is not None and self._held_for is not None:
+            self.bodies.give_back(self._held_for, self._held_bytes)
+            self._held_for, self._held_bytes = None, 0
 
     def on_response_complete(self) -> None:
         if self.cycle.response_complete:
             self.cycle.body = bytearray()  # what the application did not read would stay until the next request
+            self._give_back()
         super().on_response_complete()
 
     def data_received(self, data: bytes) -> None:
+        """Receive what the client has sent, in this pass of the event loop if it has room."""
+        if self._deferred:
+            self._deferred += data
+        elif (
+            len(data) <= DEFERRED_MAX_BYTES
+            and self._turns.is_busy()
+            and not self._turns.has_room(client := self.client_of(data))
+        ):
+            self._deferred = data
+            self.flow.pause_reading()
+            self._turns.call(client, self._receive_deferred)
+        else:
+            self.receive(data)
+
+    def client_of(self, data: bytes) -> LoopClient:
+        """The client that takes a turn to have data read: its address, as nothing else is known yet."""
+        del data
+        return LoopClient(Rank.KNOWN, self.client[0] if self.client else "")
+
+    def _receive_deferred(self) -> None:
+        data, self._deferred = self._deferred, b""
+        if not self.transport.is_closing():  # the connection may have been lost meanwhile
+            self.flow.resume_reading()
+            self.receive(data)
+
+    def receive(self, data: bytes) -> None:
+        """Parse what the client has sent."""
         if self._is_refused:
             return
         before, self._has_told = self.phase, False
@@ -245,6 +313,7 @@ class BoundedProtocol(HttpToolsProtocol):
             peer=self.client,
             request=ReadSoFar(self.parser.get_method(), self.url.removeprefix(self.path_prefix), self.headers or ()),
             default_headers=self.server_state.default_headers,
+            retry_after_seconds=_RETRY_AFTER_SECONDS if status in (429, 503) else None,
         )
         if not self._is_answered():
             if self.phase is not Phase.BODY:

@@ -14,6 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from flagstaff.http.clients import IS_FREE
 from flagstaff.http.compression import accepted_encodings
 from flagstaff.http.decompression import decompressed
 from flagstaff.http.operations import READING
@@ -94,6 +95,7 @@ class Dashboard:
     async def _find(self, scope: Scope) -> Response | None:
         file = self._files.get(scope["path"])
         if file is not None:
+            scope.setdefault("state", {})[IS_FREE] = True
             return _file_response(file, scope)
         is_page = "text/html" in Headers(scope=scope).get("accept", "") and not _OTHERS.match(scope["path"])
         return await self._page_response(scope) if is_page or scope["path"] == "/" else None

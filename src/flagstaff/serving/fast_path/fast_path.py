@@ -15,16 +15,17 @@ from typing import ClassVar, NamedTuple, cast
 import httptools
 from uvicorn.server import ServerState
 
+from flagstaff.concurrency.loop_turns import LoopClient, Rank
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.history.callers import read_user_agent
 from flagstaff.http.bodies import BYTE_ORDER_MARK
+from flagstaff.http.clients import Clients
 from flagstaff.http.common_headers import NOT_STORED, Header
 from flagstaff.http.connections.protocol import BoundedProtocol, Phase
 from flagstaff.http.connections.rejections import Rejections
 from flagstaff.http.connections.request_head import content_length, is_host
 from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.errors import Problem, problem_of
-from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import RequestIds
 from flagstaff.http.responses import raw_response
 from flagstaff.http.revisions import revision_header
@@ -82,14 +83,15 @@ class FastPath:
         endpoints: Iterable[FastEndpoint],
         *,
         path_prefix: str,
-        limits: Limits,
+        clients: Clients,
         callers: CallerCounts,
         cut_off: CutOff,
         request_ids: RequestIds,
         security: Iterable[Header],
         cross_origin: CrossOrigin,
     ) -> None:
-        self.limits = limits
+        self.limits = clients.limits
+        self.find_owner = clients.find_key
         self.callers = callers
         self.cut_off = cut_off
         self.lease = cut_off.lease
@@ -146,7 +148,13 @@ class FastPathProtocol(BoundedProtocol):
         self.fast_path.callers.end(self._tally)
         super().connection_lost(exc)
 
-    def data_received(self, data: bytes) -> None:
+    def client_of(self, data: bytes) -> LoopClient:
+        """The owner of the SDK key of a plain request, and otherwise the address."""
+        head = self.fast_path.head(data[: data.find(_END, 0, _HEAD_MAX_BYTES) + len(_END)])
+        owner = self.fast_path.find_owner(head.sdk_key) if head is not None else None
+        return super().client_of(data) if owner is None else LoopClient(Rank.KNOWN, owner)
+
+    def receive(self, data: bytes) -> None:
         if self._held:
             self._held += data
             if len(self._held) < self._held_until_bytes:
@@ -159,14 +167,15 @@ class FastPathProtocol(BoundedProtocol):
                 size = end + head.body_bytes
                 if len(data) == size and self._answer(head, data[end:].removeprefix(BYTE_ORDER_MARK)):
                     return
-                if len(data) < size <= _HELD_MAX_BYTES:
+                # The application refuses a key that is not valid before it has the body.
+                if len(data) < size <= _HELD_MAX_BYTES and head.prepared.endpoint.find(head.sdk_key) is not None:
                     self._hold(data, size)
                     return
-        super().data_received(data)
+        super().receive(data)
 
     def shutdown(self) -> None:
         if self._held:
-            super().data_received(self._release())
+            super().receive(self._release())
         super().shutdown()
 
     def _is_clear(self) -> bool:

@@ -4,6 +4,7 @@ from starlette.types import Receive, Scope, Send
 
 from flagstaff.evaluation.ofrep_dialect import flag_set_member
 from flagstaff.http.bodies import read_body
+from flagstaff.http.clients import is_stranger
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.revisions import revision_header
 from flagstaff.serving.entity_tags import has_answer, send_json, send_tagged, send_unchanged, tag_header
@@ -30,6 +31,8 @@ class OfrepRoute:
             raise Error(Code.NOT_FOUND, f"There is nothing at this path. Evaluate at {PATH} or {PATH}/{{key}}.")
         if scope["method"] != "POST":
             raise MethodNotAllowedError("POST")
+        if is_stranger(scope):
+            await self._ofrep.open(scope)  # refuses it, before the body is read
         body = await read_body(receive)
         if body is None:
             return

@@ -14,6 +14,7 @@ from flagstaff.evaluation.frontend_dialect import FRONTEND
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.bodies import LargeBodies, read_body
+from flagstaff.http.clients import is_stranger
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.operations import ATTRIBUTES_BODY, REPORT_BODY, Endpoint
 from flagstaff.serving.access import KeyAccess
@@ -65,6 +66,8 @@ class FrontendRoute:
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
             await send({"type": "http.response.body", "body": b""})
             return
+        if is_stranger(scope):
+            await self._open(scope, name)  # refuses it, before the body is read
         body = await read_body(receive)
         if body is None:
             return
