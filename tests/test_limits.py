@@ -449,6 +449,12 @@ TESTS: dict[str, list[str]] = {
         "web/accounts/test_delete_account.py::test_the_trail_is_gone_through_in_parts_and_goes_on_after_a_kill",
     ],
     "user-data": ["web/people/test_user_data.py::test_a_long_history_of_a_user_is_one_document"],
+    "audit-bytes": [
+        "web/changes/test_audit_bytes.py::test_beyond_the_bytes_of_an_hour_changes_are_refused_and_alter_nothing",
+        "web/changes/test_audit_bytes.py::test_beyond_the_bytes_of_all_time_changes_are_refused",
+        "web/changes/test_audit_bytes.py::test_a_project_has_the_bytes_of_four_accounts",
+        "web/changes/test_audit_bytes.py::test_what_turns_something_off_passes_beyond_the_bound_and_is_not_counted",
+    ],
     "idempotency-keys": [
         (
             "web/idempotency/test_idempotency_key.py::"

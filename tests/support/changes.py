@@ -22,5 +22,6 @@ async def changes_in(flagstaff: Flagstaff, environment: Json) -> list[Change]:
 async def record_less(flagstaff: Flagstaff, change: str, **values: Any) -> None:
     """Replace values of a change, as if an earlier version that records less had written it."""
     async with flagstaff.database.transaction() as transaction:
+        values = {"based_on": None, **values}
         query = tables.changes.update().where(tables.changes.c.id == int(change)).values(**values)
         await transaction.connection.execute(query)

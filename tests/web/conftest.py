@@ -15,6 +15,7 @@ import structlog
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
+from flagstaff.database.change_states_store import read_whole
 from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.settings import Settings
 from flagstaff.telemetry import configure_logging
@@ -186,12 +187,16 @@ async def environment(ada: Caller, project: Json, beginning: Beginning | None) -
 
 @pytest.fixture
 async def list_changes(flagstaff: Flagstaff) -> ListChanges:
-    """Read the audit trail, oldest row first."""
+    """Read the audit trail with whole states, oldest row first."""
 
     async def read() -> list[Json]:
         async with flagstaff.database.read() as connection:
-            rows = await connection.execute(sa.select(tables.changes).order_by(tables.changes.c.id))
-            return [dict(row) for row in rows.mappings()]
+            rows = (await connection.execute(sa.select(tables.changes).order_by(tables.changes.c.id))).all()
+            changes = [each.change for each in await read_whole(connection, rows)]
+        return [
+            {**row._asdict(), "before": each.before, "after": each.after}
+            for row, each in zip(rows, changes, strict=True)
+        ]
 
     return read
 

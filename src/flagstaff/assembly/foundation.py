@@ -12,6 +12,7 @@ from flagstaff.concurrency.claims import Priority, claiming
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.database import Database
+from flagstaff.database.recorded_bytes_store import NO_BOUND, RecordedBytesBounds
 from flagstaff.database.traced_database import TracedDatabase
 from flagstaff.http.services import Services
 from flagstaff.settings import Settings
@@ -64,6 +65,9 @@ class Foundation:
         self.secret_key = worker.secret_key if worker else settings.secret_key or self.directory.secret_key()
         self.database = _database(settings, self.tracing)
         self.metrics = Metrics(worker.board, worker.slot) if worker else Metrics()
+        bounds = RecordedBytesBounds(settings.audit_bytes_per_hour or NO_BOUND, settings.max_audit_bytes or NO_BOUND)
+        bounds.export_metrics(self.metrics)
+        self.database.record_by(self.secret_key, bounds)
         self.supervisor = Supervisor()
         self.services: list[object] = [self.supervisor, self.metrics]
         self.periodic_tasks: list[PeriodicTask] = []

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.changes.changes import BatchKind, Change, NumberedChange, Scope
 from flagstaff.database import tables
-from flagstaff.database.change_rows_store import read_change
+from flagstaff.database.change_states_store import read_whole
 
 _columns = tables.changes.c
 _part = sa.select(
@@ -70,8 +70,8 @@ async def find_change_since(
     later = sa.select(tables.changes).where(
         is_of, _columns.project_id == change.scope.project_id, _columns.id > number, _columns.id.not_in(ignored)
     )
-    row = (await connection.execute(later.order_by(_columns.id.desc()).limit(1))).one_or_none()
-    found = read_change(row) if row is not None else None
+    rows = await connection.execute(later.order_by(_columns.id.desc()).limit(1))
+    found = next(iter(await read_whole(connection, rows)), None)
     # Nothing comes between the changes of an operation: if the newest is one of them, so are all.
     is_same = found is not None and change.batch is not None and found.change.batch == change.batch
     return None if is_same else found

@@ -13,9 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.audit.change_summaries_store import named_segments
 from flagstaff.changes.actions import actions_of
 from flagstaff.changes.changes import NumberedChange
-from flagstaff.concurrency.pacing import collect
+from flagstaff.concurrency.pacing import paced
 from flagstaff.database import tables
-from flagstaff.database.change_rows_store import read_change
+from flagstaff.database.change_states_store import read_whole
 from flagstaff.projects.projects import Environment
 
 _columns = tables.changes.c
@@ -24,10 +24,14 @@ _DECIDING = ("flag.%", "rule.%")
 _READ_AT_ONCE = 20
 _OF_SEGMENTS = actions_of("segment")
 _OF_MEMBERS = actions_of("member")
-_characters = sum(
+_stored_characters = sum(
     (sa.func.coalesce(sa.func.length(sa.cast(each, sa.Text)), 0) for each in (_columns.before, _columns.after)),
     start=sa.literal(0),
-).label("characters")
+)
+# Of the whole states, of which a delta has only a part.
+_characters = sa.case((_columns.based_on.is_not(None), _columns.whole_bytes), else_=_stored_characters).label(
+    "characters"
+)
 _comments = (
     sa.select(tables.comments.c.change, sa.func.count())
     .where(
@@ -156,8 +160,9 @@ async def list_since(
     before = _NUMBER_MAX
     while True:
         part = query.where(_columns.id < before).order_by(_columns.id.desc()).limit(_READ_AT_ONCE)
-        rows = await connection.execute(part)
-        read = await collect((read_change(row), row.characters) for row in rows)  # each parses the JSON of a row
+        rows = [row async for row in paced(await connection.execute(part))]  # each parses the JSON of a row
+        changes = await read_whole(connection, rows)
+        read = [(each, row.characters) for each, row in zip(changes, rows, strict=True)]
         if read and (reading.changes < len(read) or reading.characters <= 0):
             newest = found[-1].change.at if found else read[0][0].change.at
             reading.complete_since = max(newest, reading.complete_since or newest)
@@ -245,5 +250,4 @@ async def _list(
         page = sa.select(tables.changes).where(among).order_by(_columns.id.desc()).limit(limit)
     elif actions is not None:
         page = page.where(_columns.action.in_(actions))
-    rows = await connection.execute(page)
-    return await collect(map(read_change, rows))  # each parses the JSON of a row, which can take a millisecond
+    return await read_whole(connection, await connection.execute(page))

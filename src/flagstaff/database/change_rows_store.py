@@ -6,10 +6,11 @@ from uuid import UUID
 import sqlalchemy as sa
 
 from flagstaff.changes.changes import Actor, Batch, BatchKind, Change, NumberedChange, ReleaseName, Scope, TokenName
+from flagstaff.database.deltas import State
 
 
 def row_of(change: Change) -> dict[str, Any]:
-    """The columns of a change's row, except for its time and its batch."""
+    """The columns of a change's row, except for its time, its batch and its states."""
     return {
         "actor_id": change.actor.account_id,
         "actor_email": change.actor.email,
@@ -21,8 +22,6 @@ def row_of(change: Change) -> dict[str, Any]:
         "environment_id": change.scope.environment_id,
         "flag_id": change.scope.flag_id,
         "flag_key": change.scope.flag_key,
-        "before": change.before,
-        "after": change.after,
         "restores": change.restores,
         "release": _row_of_release(change.actor.release),
     }
@@ -39,8 +38,9 @@ def row_of_batch(batch: Batch) -> dict[str, Any]:
     }
 
 
-def read_change(row: sa.Row[*tuple[object, ...]]) -> NumberedChange:
-    """Read a change from its row. It parses the JSON of its states, which can take a millisecond."""
+def read_change(row: sa.Row[Any], states: tuple[State, State] | None) -> NumberedChange:
+    """Read a change from its row. The states before and after it are given if the row has only what differs."""
+    before, after = states or (row.before, row.after)
     token = TokenName(row.token_id, row.token_name) if row.token_id else None
     return NumberedChange(
         number=row.id,
@@ -50,8 +50,8 @@ def read_change(row: sa.Row[*tuple[object, ...]]) -> NumberedChange:
             action=row.action,
             resource_id=row.resource_id,
             scope=Scope(row.project_id, row.environment_id, row.flag_id, row.flag_key),
-            before=row.before,
-            after=row.after,
+            before=before,
+            after=after,
             restores=row.restores,
             batch=_read_batch(row.batch),
         ),

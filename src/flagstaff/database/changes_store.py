@@ -16,12 +16,13 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.changes.actions import actions_of
 from flagstaff.changes.changes import Batch, BatchKind, Change, NumberedChange
-from flagstaff.concurrency.pacing import collect
 from flagstaff.database import messages, tables
-from flagstaff.database.change_rows_store import read_change, row_of, row_of_batch
+from flagstaff.database.change_rows_store import row_of, row_of_batch
+from flagstaff.database.change_states_store import read_whole, store_states
 from flagstaff.database.database import Transaction
 from flagstaff.database.long_lists import some_at_a_time
 from flagstaff.database.outbox_store import enqueue
+from flagstaff.database.recorded_bytes_store import is_bounded
 from flagstaff.database.revisions_store import Advanced, advance
 
 _columns = tables.changes.c
@@ -47,7 +48,7 @@ _latest_of = (
 )
 _latest_in_project = _latest_of.where(_columns.project_id == sa.bindparam("project"))
 _latest_in_none = _latest_of.where(_columns.project_id.is_(None))
-_rules_before = sa.select(_columns.after).where(
+_rules_before = sa.select(tables.changes).where(
     _columns.id.in_(
         sa.select(sa.func.max(_columns.id))
         .where(
@@ -66,8 +67,11 @@ async def record(transaction: Transaction, change: Change) -> None:
 
     Then its project and the environments that it affects also get a new revision.
     """
-    values = {**row_of(change), "given_at": change.at, "project": change.scope.project_id}
-    connection = transaction.connection
+    connection, trail = transaction.connection, transaction.trail
+    (states,) = await store_states(connection, [change], trail.digest_key)
+    if trail.bounds and is_bounded(change, states.altered_bytes, is_part=False):
+        await trail.bounds.require(connection, change, states.stored_bytes)
+    values = {**row_of(change), **states.row, "given_at": change.at, "project": change.scope.project_id}
     result = await connection.execute(_insert, values)
     assert result.inserted_primary_key is not None
     (transaction.change,) = result.inserted_primary_key
@@ -122,19 +126,25 @@ async def _write_all(
     transaction: Transaction, made: Sequence[Change], batch: Batch | None
 ) -> tuple[list[int], datetime]:
     """Write the rows of changes of one project; return their numbers and the time of the last one."""
-    connection, first = transaction.connection, made[0]
+    connection, trail, first = transaction.connection, transaction.trail, made[0]
     at = (await connection.execute(_latest_time, {"project": first.scope.project_id})).scalar_one_or_none() or first.at
     stored_batch = batch and row_of_batch(batch)
     numbers: list[int] = []
+    counted, is_part = 0, len(made) > 1
+    if trail.bounds and any(is_bounded(each, 0, is_part=is_part) for each in made):
+        await trail.bounds.require(connection, first, 0)  # before the work of writing them
     for some in some_at_a_time(made):
         rows = []
-        for each in some:
+        for each, states in zip(some, await store_states(connection, some, trail.digest_key), strict=True):
             at = max(at, each.at)
-            rows.append({**row_of(each), "at": at, "batch": stored_batch})
+            rows.append({**row_of(each), **states.row, "at": at, "batch": stored_batch})
+            counted += states.stored_bytes if is_bounded(each, states.altered_bytes, is_part=is_part) else 0
         if connection.dialect.name == "postgresql":
             numbers += (await connection.execute(_insert_numbered, rows)).scalars()
         else:
             await connection.execute(_insert_all, rows)
+    if trail.bounds and counted:
+        await trail.bounds.require(connection, first, counted)
     if not numbers:  # SQLite, whose one writer numbers rows without gaps, but returns each number by itself
         last = await newest_change(connection)
         numbers = list(range(last - len(made) + 1, last + 1))
@@ -185,7 +195,7 @@ async def list_between(
         _columns.id.between(first, last), _columns.project_id.is_not_distinct_from(project_id)
     )
     rows = await connection.execute(query.order_by(_columns.id).limit(most))
-    return await collect(map(read_change, rows))  # each parses the JSON of a row
+    return await read_whole(connection, rows)
 
 
 async def list_newest(
@@ -197,23 +207,23 @@ async def list_newest(
         query = query.where(_columns.id < before)
     if project_id is not None:
         query = query.where(_columns.project_id == project_id)
-    return await collect(map(read_change, await connection.execute(query)))  # each parses the JSON of a row
+    return await read_whole(connection, await connection.execute(query))
 
 
 async def find_project_change(connection: AsyncConnection, project_id: UUID, number: int) -> Change | None:
     """The change with a number in a project, if there is one."""
-    row = (await connection.execute(_by_number, {"project": project_id, "number": number})).one_or_none()
-    return read_change(row).change if row is not None else None
+    rows = await connection.execute(_by_number, {"project": project_id, "number": number})
+    return next((each.change for each in await read_whole(connection, rows)), None)
 
 
 async def find_latest_change(connection: AsyncConnection, project_id: UUID | None, resource_id: UUID) -> Change | None:
     """The latest change to a resource in a project, or in none."""
     wanted = _latest_in_none if project_id is None else _latest_in_project
-    row = (await connection.execute(wanted, {"resource": resource_id, "project": project_id})).one_or_none()
-    return read_change(row).change if row is not None else None
+    rows = await connection.execute(wanted, {"resource": resource_id, "project": project_id})
+    return next((each.change for each in await read_whole(connection, rows)), None)
 
 
 async def list_rules_before(connection: AsyncConnection, flag_id: UUID, number: int) -> list[dict[str, Any]]:
     """The rules that a flag had just before a change, as the changes before it tell."""
     rows = await connection.execute(_rules_before, {"flag": flag_id, "number": number})
-    return await collect(row.after for row in rows)  # each parses the JSON of a row
+    return [each.change.after for each in await read_whole(connection, rows) if each.change.after is not None]

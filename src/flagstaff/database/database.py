@@ -1,6 +1,8 @@
 """Transactions. Each use case is one, whose changes are announced after the commit."""
 
 import asyncio
+import hashlib
+import hmac
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import (
@@ -13,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
+from secrets import token_bytes, token_hex
 from typing import TypeVar
 from uuid import UUID
 
@@ -30,6 +32,7 @@ from flagstaff.database.engines import postgresql_engines, postgresql_turns, sql
 from flagstaff.database.health import CONFIGURATION, FILES, HISTORY, StoreHealth
 from flagstaff.database.project_turns import ProjectTurns
 from flagstaff.database.reach import Reach
+from flagstaff.database.recorded_bytes_store import RecordedBytesBounds, TrailForm
 from flagstaff.database.revisions_store import FOUND, forget_found, record_committed
 from flagstaff.database.sqlite.driver import Connection as SqliteConnection
 from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
@@ -83,6 +86,7 @@ class Transaction:
 
     connection: AsyncConnection
     instance: str
+    trail: TrailForm
     changes: list[Change] = field(default_factory=list)
     found: dict[UUID, int | None] = field(default_factory=dict)
     left: dict[UUID, int | None] = field(default_factory=dict)
@@ -130,6 +134,11 @@ class Database:
         self._directory = data_directory
         self.instance = token_hex(8)  # distinguishes this process from others on the same database
         self._announce: Callable[[Committed], Awaitable[None]] | None = None
+        self._trail = TrailForm(token_bytes(32))
+
+    def record_by(self, secret_key: str, bounds: RecordedBytesBounds) -> None:
+        """Recognise states in the audit trail also from other processes with the same key, and bound what it gets."""
+        self._trail = TrailForm(hmac.digest(secret_key.encode(), b"flagstaff recorded state", hashlib.sha256), bounds)
 
     def announce_to(self, announce: Callable[[Committed], Awaitable[None]]) -> None:
         """Await `announce` with what each transaction has left, after its commit and before it returns.
@@ -217,7 +226,7 @@ class Database:
             with self.health.watching(CONFIGURATION, writes=True), translated_errors():
                 self.require_files(CONFIGURATION_FILE)
                 async with self._begin_to_write() as connection:
-                    transaction = begun = Transaction(connection, self.instance)
+                    transaction = begun = Transaction(connection, self.instance, self._trail)
                     await connection.execution_options(**{FOUND: transaction.found})
                     yield transaction
                     ended = transaction

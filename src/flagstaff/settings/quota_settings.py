@@ -66,6 +66,18 @@ class QuotaSettings:
     max_variant_characters: CharactersQuota = quota_of_characters(
         "variants", "1000000", "The maximum number of characters of the variants of an environment's flags."
     )
+    audit_bytes_per_hour: int | None = setting(
+        values.parse_bytes,
+        "64MiB",
+        "The bytes of changes that an account may write in the audit trail in an hour, or off; four times as many in a "
+        "project. What turns flags off is not counted.",
+    )
+    max_audit_bytes: int | None = setting(
+        values.parse_bytes,
+        "10GiB",
+        "The bytes of changes that an account may write in the audit trail altogether, or off; four times as many in a "
+        "project.",
+    )
     max_reported_counts_per_hour: int = setting(
         count,
         "20000",

@@ -25,6 +25,11 @@ changes = sa.Table(
     sa.Column("restores", sa.BigInteger),
     sa.Column("release", sa.JSON(none_as_null=True)),  # the release that made the change, and the guard that acted
     sa.Column("batch", sa.JSON(none_as_null=True)),  # the operation that made it together with others
+    # See database/change_states_store.py. If `based_on` is NULL, `before` and `after` are whole.
+    sa.Column("based_on", sa.BigInteger),  # the number of the resource's change since which deltas are stored
+    sa.Column("delta_bytes", sa.Integer),  # the length of these deltas, up to this one
+    sa.Column("whole_bytes", sa.Integer),  # the length of the whole states before and after
+    sa.Column("state_digest", sa.BigInteger),  # the keyed digest of the state after
     sa.Index(None, "environment_id", "id"),
     sa.Index(None, "project_id", "id"),
     sa.Index(None, "flag_id", "id"),
@@ -34,3 +39,18 @@ changes = sa.Table(
     sa.Index(None, "project_id", "flag_key", "id"),
     sa.Index(None, "project_id", "at", "id"),
 )
+
+
+def _recorded_bytes(noun: str) -> sa.Table:
+    """The bytes of changes in a project, or by an account: since the beginning of an hour, and altogether."""
+    return sa.Table(
+        f"{noun}_recorded_bytes",
+        metadata,
+        sa.Column("owner_id", sa.ForeignKey(f"{noun}s.id", ondelete="CASCADE"), primary_key=True),
+        sa.Column("began_at", Moment, nullable=False),
+        sa.Column("in_hour", sa.BigInteger, nullable=False),
+        sa.Column("altogether", sa.BigInteger, nullable=False),
+    )
+
+
+project_recorded_bytes, account_recorded_bytes = _recorded_bytes("project"), _recorded_bytes("account")
