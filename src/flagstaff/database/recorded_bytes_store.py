@@ -99,7 +99,7 @@ class TrailForm(NamedTuple):
 
 
 def is_bounded(change: Change, altered_bytes: int, *, is_part: bool) -> bool:
-    """Return whether a change counts. What turns something off never does, nor what a release does.
+    """Return whether a change counts. One that turns something off never does, nor one that a release makes.
 
     `altered_bytes` is the length of what it alters, and `is_part` says that one operation makes it with others.
     """
@@ -113,7 +113,7 @@ def is_bounded(change: Change, altered_bytes: int, *, is_part: bool) -> bool:
 
 
 def _count(table: sa.Table) -> Callable[[AsyncConnection], sa.Executable]:
-    """Add bytes to those of an owner, beginning anew after an hour; no row if a bound has been reached."""
+    """Add to the bytes of an owner, beginning anew after an hour; no row if a bound has been reached."""
     columns = table.c
     has_ended = columns.began_at <= sa.bindparam("ended", type_=tables.Moment)
     added = {
@@ -137,7 +137,7 @@ def _count(table: sa.Table) -> Callable[[AsyncConnection], sa.Executable]:
 
 
 class _Owner(NamedTuple):
-    """Those whose bytes are counted, how many accounts one is worth, and the statement that counts."""
+    """An owner of counted bytes, how many accounts one is worth, and the statement that counts."""
 
     table: sa.Table
     noun: str
