@@ -70,7 +70,7 @@ def build_flags(foundation: Foundation) -> ManagedFlags:
         PeriodicTask(
             "environment-removal",
             REMOVED_EVERY_SECONDS,
-            hidden.remove,
+            hidden.remove_all,
             "removes the rows of deleted environments",
             by_one_worker=True,
         )

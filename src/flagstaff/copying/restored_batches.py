@@ -14,7 +14,7 @@ from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
 from flagstaff.values.errors import invalid_field, not_found
 
-BATCH_MAX = 1_000
+BATCH_MAX = 200
 """The most changes of one operation that are restored together, without the rules that go with their flag."""
 
 

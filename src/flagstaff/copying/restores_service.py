@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -29,8 +29,8 @@ from flagstaff.projects.access import open_member
 from flagstaff.values.errors import Code, Error, invalid_field, not_found
 from flagstaff.values.moments import later_than
 
-RESOURCES_MAX = 5_000
-"""The most that several changes may alter together. SQLite's other writers wait for it, for at most five seconds."""
+RESOURCES_MAX = 500
+"""The most that several changes may alter together: SQLite's other writers wait for it."""
 CHARACTERS_MAX = 8_000_000
 """The length of several changes together, with the states before and after them."""
 _TOO_MUCH = (
@@ -136,7 +136,8 @@ class Restores:
         resources = 0
         for number in together.numbers:
             try:
-                async with attempt(transaction, keep=True):
+                # The first refusal ends a restore, but not a dry run.
+                async with attempt(transaction, keep=True) if dry_run else nullcontext():
                     altered = await self._put_back(transaction.connection, member, number, together)
             except Error as error:
                 if error.code is not Code.CONFLICT:
@@ -225,9 +226,13 @@ class Restores:
         if is_new:
             count = await flags_store.count_flags(connection, flag.environment_id)
             self.flags.settings.max_flags_per_environment.require_room(count)
-        present = await flags_store.count_variant_characters(connection, flag.environment_id)
+        has_other_variants = flag.variants != (before.variants if before is not None else ())
+        present = 0
+        if has_other_variants:
+            present = await flags_store.count_variant_characters(connection, flag.environment_id)
         await (flags_store.create_flag if is_new else flags_store.update_flag)(connection, flag)
-        await self.flags.require_room_for_variants(connection, flag.environment_id, present)
+        if has_other_variants:
+            await self.flags.require_room_for_variants(connection, flag.environment_id, present)
         if flag.archived_at is None:
             await self.flags.require_room_for_work(connection, flag, before)
 

@@ -64,7 +64,7 @@ class _PlansAhead:
         planning, self.wanted = self.wanted, None
         assert planning is not None
         await self.undo()
-        self._count += 1
+        self._count, self._is_used = self._count + 1, False
         self._made = planning, await planning.plan()
 
     async def undo(self) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
+from flagstaff.concurrency.claims import SERVER, Priority, claiming
 from flagstaff.database.database import Database, Transaction
 from flagstaff.projects import hidden_environments_store
 from flagstaff.projects.projects import Environment
@@ -54,6 +55,11 @@ class HiddenEnvironments:
         with suppress(Error):
             async with self.database.transaction() as transaction:
                 await hidden_environments_store.give_up_environment(transaction.connection, environment_id)
+
+    async def remove_all(self) -> None:
+        """Remove all rows that nobody needs any more, after what others wait for."""
+        with claiming(SERVER.client, Priority.LONG):
+            await self.remove()
 
     async def remove(self, most: int | None = None) -> None:
         """Remove rows that nobody needs any more: all of them, or as many as so many transactions can."""

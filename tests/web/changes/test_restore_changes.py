@@ -162,7 +162,7 @@ async def test_changes_that_are_too_long_together_are_refused_by_name(ada: Calle
     ids = [each["id"] for each in await newest(ada, project, 10)]
     for options in ({}, {"dry_run": True}):
         refused = field_errors(await restore(ada, project, *ids, **options))["changes"]
-        assert refused.startswith("must not alter more than 5,000 flags, rules and segments together")
+        assert refused.startswith("must not alter more than 500 flags, rules and segments together")
     assert (await restore(ada, project, *ids[:2])).status_code == 200
 
 

@@ -147,4 +147,4 @@ async def test_an_operation_that_alters_too_much_is_refused_by_name(
     for dry_run in (True, False):
         (refused,) = field_errors(await undo(ada, project, copied[0], dry_run=dry_run)).items()
         assert refused[0] == "batch_of"
-        assert refused[1].startswith("must not alter more than 5,000 flags, rules and segments together")
+        assert refused[1].startswith("must not alter more than 500 flags, rules and segments together")
