@@ -362,7 +362,15 @@ TESTS: dict[str, list[str]] = {
         "processes/test_full_disk.py::test_events_are_refused_on_a_full_disk_and_none_that_was_accepted_is_lost",
         "unit/test_pacing.py::test_more_pieces_than_may_wait_are_refused_and_the_others_get_their_turns",
     ],
-    "stored-events": ["storage/history/test_events.py::test_the_oldest_events_beyond_the_bound_are_deleted"],
+    "stored-events": [
+        "services/test_event_retention.py::test_a_projects_events_beyond_its_bound_are_deleted_and_nobody_elses",
+        "services/test_event_retention.py::test_beyond_the_bound_of_all_the_accounts_with_the_most_events_lose_them",
+    ],
+    "event-ids": [
+        "services/test_event_retention.py::test_the_oldest_ids_beyond_a_projects_bound_are_forgotten_and_nobody_elses",
+        "services/test_event_retention.py::test_ids_of_pages_never_make_those_of_servers_be_forgotten",
+        "storage/history/test_event_ids.py::test_each_of_many_ids_is_new_once_and_takes_eight_bytes",
+    ],
     "searched-events": ["web/metrics/test_list_events.py::test_a_page_searches_so_many_events"],
     "request-metrics": [
         "web/unleash/test_impact_metrics.py::test_an_environment_keeps_a_bounded_number_of_series",

@@ -46,6 +46,8 @@ async def count_rows(database: Database) -> dict[str, int]:
         tables.dropped_reports,
         tables.reported_counts,
         tables.reported_windows,
+        tables.event_id_generations,
+        tables.event_id_pages,
         tables.event_ids,
         tables.event_segments,
         tables.exposures,

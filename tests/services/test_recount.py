@@ -19,7 +19,7 @@ from flagstaff.evaluation.history.layout import LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.events import write_events
 from flagstaff.metrics import metrics_store
-from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
+from flagstaff.metrics.events import EventBatch, EventGroup, EventRow, digest_id
 from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.projects.record_origins import Origin, Origins
 from flagstaff.projects.sdk_keys import KeyKind
@@ -118,7 +118,9 @@ def make_history(generator: random.Random) -> tuple[list[Evaluation], list[Event
             near = stamp + generator.choice((-TOLERANCE - 1, -TOLERANCE, -1, 1, HOUR))
             near = generator.choice((near, near, BEGAN + start, BEGAN + start - 1))
             kind = generator.choice(KINDS)
-            event = EventRow("errors", user, near, None, f"{user} {near} {kind}")
+            event = EventRow(
+                "errors", user, near, None, digest_id("errors", f"{user} {near} {kind}", kind or KeyKind.SERVER)
+            )
             events += [(event, kind)] * generator.randrange(3)
     generator.shuffle(evaluations)
     generator.shuffle(events)

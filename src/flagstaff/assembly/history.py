@@ -14,6 +14,7 @@ from flagstaff.history.buffer import Buffer
 from flagstaff.history.clickhouse.sender import Sender
 from flagstaff.history.erased_users import Digests
 from flagstaff.history.event_files import EventForm
+from flagstaff.history.event_retention import EventBounds, EventRetention
 from flagstaff.history.export_batches import EVALUATIONS, EVENTS, ExportBatch, ExportBatches, Records
 from flagstaff.history.free_space import EVERY_SECONDS as SPACE_SECONDS
 from flagstaff.history.free_space import FreeSpace
@@ -70,6 +71,15 @@ class EvaluationHistory:
             try_to_write=database.try_to_write,
         )
         self.passed_time = PassedTime(database, now)
+        self._event_retention = EventRetention(
+            database,
+            EventBounds(
+                settings.max_events_per_project,
+                settings.max_events,
+                settings.max_event_ids_per_project,
+                settings.max_event_ids,
+            ),
+        )
         self._retention = HistoryRetention(
             database,
             now,
@@ -77,7 +87,7 @@ class EvaluationHistory:
             settings.history_max_bytes,
             lambda: (self.disk.free_bytes, self.disk.total_bytes),
             passed=self.passed_time.now,
-            max_events=settings.max_events,
+            event_retention=self._event_retention,
         )
         self._free_space = FreeSpace(database)
         self._foundation, self._reports = foundation, reports
@@ -139,7 +149,14 @@ class EvaluationHistory:
         """Export the figures of the history."""
         self.recorder.export_metrics(metrics, "history")
         self.event_recorder.export_metrics(metrics, "events")
-        for each in (self._retention, self._free_space, self.events, self.passed_time, self.disk):
+        for each in (
+            self._retention,
+            self._event_retention,
+            self._free_space,
+            self.events,
+            self.passed_time,
+            self.disk,
+        ):
             each.export_metrics(metrics)
         for sink in self.sinks:
             sink.export_metrics(metrics)

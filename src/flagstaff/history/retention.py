@@ -14,9 +14,9 @@ import structlog
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.tables import microseconds
 from flagstaff.history import history_days
+from flagstaff.history.event_retention import EventRetention
 from flagstaff.history.store import batches, deletions, events, partitions, rollups
 from flagstaff.history.store.distinct_users import user_rollups
-from flagstaff.metrics.events import EVENTS_KEPT_DAYS, IDS_KEPT_DAYS
 from flagstaff.projects import environments_store
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error
@@ -46,8 +46,8 @@ class HistoryRetention:
     many bytes of the disk are free and how many it has, which are not numbers while that is not known.
 
     `read_clock` reads the database's clock. `passed` returns the time that was seen to pass, by which everything is
-    deleted by age; by default it is the clock's. `max_events` is how many events of metrics are kept. `users_seconds`
-    is how long the next roll-up counts users at most. `roll_up` and `purge` raise Error UNAVAILABLE while the database
+    deleted by age; by default it is the clock's. `event_retention` deletes events of metrics. `users_seconds` is how
+    long the next roll-up counts users at most. `roll_up` and `purge` raise Error UNAVAILABLE while the database
     cannot be reached.
     """
 
@@ -61,7 +61,7 @@ class HistoryRetention:
     deleted_at_once: int = DELETED_AT_ONCE
     read_clock: history_days.ReadClock = partitions.read_clock
     passed: Callable[[], datetime] | None = None
-    max_events: int = 20_000_000
+    event_retention: EventRetention | None = None
     users_seconds: float = USERS_SECONDS
     bytes: int = 0
     deleted: int = 0
@@ -167,10 +167,7 @@ class HistoryRetention:
         existing = {number for each, number in recorded.items() if each in retentions}
         old = await self._find_old(oldest) & existing
         delete_batches = partial(deletions.delete_batches, before=passed - BATCHES_REMEMBERED)
-        events_from = passed - timedelta(days=EVENTS_KEPT_DAYS)
-        delete_events = partial(events.delete_events, before=events_from, keep_max=self.max_events)
-        delete_event_ids = partial(events.delete_event_ids, before=passed - timedelta(days=IDS_KEPT_DAYS))
-        delete_unknown = partial(events.delete_unknown_metrics, before=events_from)
+        event_retention = self.event_retention or EventRetention(self.database)
         await _do_all(
             [
                 partial(self._drop_days, oldest),
@@ -182,10 +179,8 @@ class HistoryRetention:
                 ),
                 *(partial(self._forget, number) for number in recorded.values() if number not in existing),
                 partial(self._delete_layouts, oldest),
-                *(
-                    partial(self._delete, each)
-                    for each in (delete_batches, delete_events, delete_event_ids, delete_unknown)
-                ),
+                partial(self._delete, delete_batches),
+                *event_retention.steps(passed, recorded, self.deleted_at_once),
                 self._purge_beyond_bytes,
                 self.prepare_days,
             ]

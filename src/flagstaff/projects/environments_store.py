@@ -142,3 +142,10 @@ async def list_retentions(connection: AsyncConnection) -> Mapping[UUID, int | No
     days = sa.func.coalesce(_columns.history_retention_days, tables.projects.c.history_retention_days)
     query = sa.select(_columns.id, days.label("days")).join_from(tables.environments, tables.projects)
     return {row.id: row.days for row in await connection.execute(query)}
+
+
+async def list_owners(connection: AsyncConnection) -> Mapping[UUID, tuple[UUID, UUID]]:
+    """The first owner and the project of each environment, by its id."""
+    projects = tables.projects.c
+    query = sa.select(_columns.id, projects.owner_id, projects.id).join_from(tables.environments, tables.projects)
+    return {environment: (owner, project) for environment, owner, project in await connection.execute(query)}

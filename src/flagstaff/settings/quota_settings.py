@@ -24,8 +24,26 @@ class QuotaSettings:
     max_metrics_per_project: Quota = quota("metrics", "project", "200")
     max_events: int = setting(
         values.whole_number_parser(1_000, 10_000_000_000),
+        "40000000",
+        "The maximum number of events of metrics that are kept, of all projects. The oldest of the accounts with the "
+        "most are deleted.",
+    )
+    max_events_per_project: int = setting(
+        values.whole_number_parser(1_000, 100_000_000),
         "20000000",
-        "The maximum number of events of metrics that are kept, of all projects. The oldest are deleted first.",
+        "The maximum number of events of metrics that are kept per project. The oldest are deleted.",
+    )
+    max_event_ids: int = setting(
+        values.whole_number_parser(1_000, 100_000_000),
+        "40000000",
+        "The maximum number of ids of events that are remembered, of all projects, half of them for each kind of key. "
+        "The oldest of the accounts with the most are forgotten.",
+    )
+    max_event_ids_per_project: int = setting(
+        values.whole_number_parser(1_000, 100_000_000),
+        "10000000",
+        "The maximum number of ids of events that are remembered per project and kind of key, with which repetitions "
+        "are recognised. The oldest are forgotten.",
     )
     max_watched_releases_per_environment: Quota = quota(
         "watched releases",

@@ -17,7 +17,7 @@ from flagstaff.history.store.events import write_events
 from flagstaff.history.store.followed_events import read_events
 from flagstaff.history.store.following import Position
 from flagstaff.metrics.event_buffer import EventBuffer
-from flagstaff.metrics.events import EventBatch, EventFilter, EventGroup, EventRow, RecordedEvent
+from flagstaff.metrics.events import EventBatch, EventFilter, EventGroup, EventRow, RecordedEvent, digest_id
 from flagstaff.projects.record_origins import Origin
 from flagstaff.projects.sdk_keys import KeyKind
 
@@ -26,8 +26,10 @@ ENVIRONMENT, SHOP, SEARCH = uuid4(), uuid4(), uuid4()
 
 
 def rows(users: Sequence[str], ids: Sequence[str] = ()) -> list[EventRow]:
+    digests = [digest_id("errors", each, KeyKind.SERVER) for each in ids]
     return [
-        EventRow("errors", user, AT, None, ids[place] if place < len(ids) else None) for place, user in enumerate(users)
+        EventRow("errors", user, AT, None, digests[place] if place < len(ids) else None)
+        for place, user in enumerate(users)
     ]
 
 

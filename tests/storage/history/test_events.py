@@ -14,11 +14,12 @@ from structlog.testing import capture_logs
 
 from flagstaff.database import tables
 from flagstaff.database.database import Database
-from flagstaff.history.store import deletions, event_segments, events
+from flagstaff.history.store import deletions, event_ids, event_segments, events
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.columns import UnknownVersionError
 from flagstaff.history.store.event_segments import CHARACTERS_MAX, SIZE_MAX, StoredEvent, unpack
-from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
+from flagstaff.metrics.events import EventBatch, EventGroup, EventRow, digest_id
+from flagstaff.projects.sdk_keys import KeyKind
 from tests.support.stores import Store
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -36,7 +37,8 @@ async def database(store: Store) -> AsyncIterator[Database]:
 
 def batch(environment_id: UUID, *users: str, number: int = 1, at: int = AT, ids: bool = False) -> EventBatch:
     """Return a batch with an event of each of some users."""
-    rows = [EventRow("errors", user, at, 1.5, f"id-{user}" if ids else None) for user in users]
+    digests = [digest_id("errors", user, KeyKind.SERVER) if ids else None for user in users]
+    rows = [EventRow("errors", user, at, 1.5, digest) for user, digest in zip(users, digests, strict=True)]
     return EventBatch(number, AT, [EventGroup(environment_id, rows, {})])
 
 
@@ -67,6 +69,14 @@ async def read(database: Database, environment_id: UUID) -> list[StoredEvent]:
 async def count(database: Database, table: sa.Table) -> int:
     async with database.read_history() as connection:
         return int((await connection.execute(sa.select(sa.func.count()).select_from(table))).scalar_one())
+
+
+async def count_ids(database: Database) -> int:
+    async with database.read_history() as connection:
+        listed = await event_ids.list_generations(connection)
+        contents = (await connection.execute(sa.select(tables.event_id_pages.c.content))).scalars().all()
+    assert sum(map(len, contents)) == 8 * sum(each.ids for each in listed)
+    return sum(each.ids for each in listed)
 
 
 async def test_a_batch_is_stored_once_however_often_it_is_written(database: Database) -> None:
@@ -207,35 +217,33 @@ async def test_old_events_are_deleted_and_newer_ones_stay(database: Database) ->
     )
     before = NOW - timedelta(days=90)
     async with database.write_history() as connection:
-        assert not await events.delete_events(connection, before, FAR, 50)
+        assert not await events.delete_events(connection, before, 50)
         assert not await events.delete_event_ids(connection, before, 50)
     assert [each.unit for each in await read(database, environment_id)] == ["new"]
-    assert await count(database, tables.event_ids) == 2  # the id is as old as its batch
+    assert await count_ids(database) == 2  # the id is as old as its batch
     async with database.write_history() as connection:
-        assert not await events.delete_event_ids(connection, NOW + timedelta(days=1), 50)
-    assert await count(database, tables.event_ids) == 0
+        while await events.delete_event_ids(connection, NOW + timedelta(days=1), 50):
+            pass
+    assert await count_ids(database) == 0
 
 
-async def test_the_oldest_events_beyond_the_bound_are_deleted(database: Database) -> None:
+async def test_the_oldest_events_of_an_environment_beyond_a_number_are_deleted(database: Database) -> None:
     environment_id, other = uuid4(), uuid4()
     await write(
         database,
         *(batch(environment_id, f"u-{number}", f"v-{number}", number=number) for number in range(1, 11)),
         batch(other, "x", number=99),
     )
-    more, pieces = True, 0
-    while more:
-        async with database.write_history() as connection:
-            more = await events.delete_events(connection, NOW - timedelta(days=90), 10, 2)
-        pieces += 1
-    assert pieces == 4
+    async with database.write_history() as connection:
+        number = await find_environment_number(connection, environment_id)
+        assert number is not None
+        assert sorted((await event_segments.count_by_environment(connection)).values()) == [1, 20]
+        assert await event_segments.delete_beyond(connection, number, 100, 2) == 4, "more than two segments went"
+        assert await event_segments.delete_beyond(connection, number, 7, 50) == 8
+        assert sorted((await event_segments.count_by_environment(connection)).values()) == [1, 8]
     kept = [f"{name}-{number}" for number in range(7, 11) for name in "uv"]
     assert [each.unit for each in await read(database, environment_id)] == kept
     assert [each.unit for each in await read(database, other)] == ["x"]
-    await write(database, batch(environment_id, "new", number=11))
-    async with database.write_history() as connection:
-        assert not await events.delete_events(connection, NOW - timedelta(days=90), 10, 2)
-    assert [each.unit for each in await read(database, environment_id)] == [*kept, "new"]
 
 
 async def test_the_events_of_a_deleted_environment_go_in_pieces(database: Database) -> None:
@@ -256,10 +264,10 @@ async def test_the_events_of_a_deleted_environment_go_in_pieces(database: Databa
         pieces += 1
     async with database.write_history() as connection:
         assert await deletions.forget_environment(connection, number)
-    assert pieces == 3
+    assert pieces == 4
     assert await read(database, environment_id) == []
     assert [each.unit for each in await read(database, other)] == ["ada"]
-    assert await count(database, tables.event_ids) == 1
+    assert await count_ids(database) == 1
 
 
 async def test_batches_of_events_that_are_written_together_are_there_once_each(database: Database) -> None:

@@ -43,7 +43,8 @@ event_segments = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# The ids that clients gave events, so that a repetition counts once; the day is counted from 1970.
+# The ids that clients gave events, so that a repetition counts once; the day is counted from 1970. Releases before
+# revision 1003 write them; later ones only read them, and add ids to pages.
 event_ids = sa.Table(
     "event_ids",
     metadata,
@@ -52,6 +53,31 @@ event_ids = sa.Table(
     sa.Column("day", sa.Integer, nullable=False, index=True),
     schema=HISTORY,
     sqlite_with_rowid=False,
+)
+
+# Ids of events of an environment that came with one kind of SDK key, and how many; `day` is their last one, counted
+# from 1970. See history/store/event_ids.py.
+event_id_generations = sa.Table(
+    "event_id_generations",
+    metadata,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("environment", sa.Integer, nullable=False, index=True),
+    sa.Column("key_kind", sa.Text, nullable=False),
+    sa.Column("day", sa.Integer, nullable=False),
+    sa.Column("ids", sa.BigInteger, nullable=False),
+    schema=HISTORY,
+    sqlite_autoincrement=True,
+)
+
+# The digests of a generation's ids from `first` on, up to the next page: eight bytes each, in no order. `first` is
+# hexadecimal, and empty for the first page.
+event_id_pages = sa.Table(
+    "event_id_pages",
+    metadata,
+    sa.Column("generation", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("first", sa.Text().with_variant(sa.Text(collation="C"), "postgresql"), primary_key=True),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+    schema=HISTORY,
 )
 
 # The number of events that named a metric that their project does not have, by the day of the last one, counted from

@@ -307,26 +307,17 @@ def unpack(content: bytes) -> Iterator[tuple[str, str, int, float | None]]:
     return zip(*columns, strict=True)
 
 
-async def delete_oldest(connection: AsyncConnection, before: int, keep_max: int, limit: int) -> bool:
-    """Delete at most `limit` of the oldest segments, with events from before a time or beyond `keep_max`.
+async def delete_oldest(connection: AsyncConnection, before: int, limit: int) -> bool:
+    """Delete at most `limit` of the oldest segments, up to one with events from a time on, in microseconds.
 
-    The time is in microseconds. Returns whether there may be more.
+    Returns whether there may be more.
     """
-    beyond = await _count(connection) - keep_max
-    first = sa.select(_segments.id, _segments.size, _segments.last_at).order_by(_segments.id).limit(limit)
-    oldest = list[int]()
-    for each in await connection.execute(first):
-        if each.last_at >= before and beyond <= 0:
-            break
-        oldest.append(each.id)
-        beyond -= each.size
-    if oldest:
-        await connection.execute(tables.event_segments.delete().where(_segments.id.in_(oldest)))
-    return len(oldest) == limit
+    first = sa.select(_segments.id, _segments.last_at).order_by(_segments.id).limit(limit)
+    return await _delete_up_to(connection, first, limit, before)
 
 
-async def _count(connection: AsyncConnection) -> int:
-    """The number of events of all environments: of each, the oldest ones are deleted first."""
+async def count_by_environment(connection: AsyncConnection) -> dict[int, int]:
+    """The number of events of each environment that has any: of each, the oldest ones are deleted first."""
     of_environment = (
         sa.select(_segments.number)
         .where(_segments.environment == _environments.number)
@@ -335,8 +326,25 @@ async def _count(connection: AsyncConnection) -> int:
     )
     newest = of_environment.order_by(_segments.id.desc()).scalar_subquery()
     before = of_environment.with_only_columns(_segments.number - _segments.size).order_by(_segments.id)
-    counts = sa.select(sa.func.sum(newest - before.scalar_subquery())).select_from(tables.recorded_environments)
-    return int((await connection.execute(counts)).scalar() or 0)
+    counts = await connection.execute(sa.select(_environments.number, newest - before.scalar_subquery()))
+    return {number: int(events) for number, events in counts if events}
+
+
+async def delete_beyond(connection: AsyncConnection, environment: int, events: int, limit: int) -> int:
+    """Delete the oldest segments of an environment, at most `limit`, with at least so many events if it has them.
+
+    Returns the number of deleted events.
+    """
+    first = sa.select(_segments.id, _segments.size).where(_segments.environment == environment)
+    ids, deleted = list[int](), 0
+    for each in await connection.execute(first.order_by(_segments.id).limit(limit)):
+        if deleted >= events:
+            break
+        ids.append(each.id)
+        deleted += each.size
+    if ids:
+        await connection.execute(tables.event_segments.delete().where(_segments.id.in_(ids)))
+    return deleted
 
 
 async def find_old(connection: AsyncConnection, before: int, among: Collection[int]) -> set[int]:
@@ -356,8 +364,14 @@ async def delete_of_environment(
     The time is in microseconds. Returns whether there may be more.
     """
     first = sa.select(_segments.id, _segments.last_at).where(_segments.environment == environment)
-    rows = list(await connection.execute(first.order_by(_segments.id).limit(limit)))
-    oldest = [each.id for each in takewhile(lambda each: before is None or each.last_at < before, rows)]
-    if oldest:
-        await connection.execute(tables.event_segments.delete().where(_segments.id.in_(oldest)))
-    return len(oldest) == limit
+    return await _delete_up_to(connection, first.order_by(_segments.id).limit(limit), limit, before)
+
+
+async def _delete_up_to(
+    connection: AsyncConnection, oldest: sa.Select[tuple[int, int]], limit: int, before: int | None
+) -> bool:
+    rows = list(await connection.execute(oldest))
+    ids = [each.id for each in takewhile(lambda each: before is None or each.last_at < before, rows)]
+    if ids:
+        await connection.execute(tables.event_segments.delete().where(_segments.id.in_(ids)))
+    return len(ids) == limit

@@ -6,33 +6,23 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, tables
 from flagstaff.history.erased_users import Digests
-from flagstaff.history.store import event_segments
+from flagstaff.history.store import event_ids, event_segments
 from flagstaff.history.store.batches import find_new_batches, lock_environments
 from flagstaff.history.store.erased_users import find_erased_users
+from flagstaff.history.store.rollups import lock_environment
 from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup, EventRow
 from flagstaff.projects.record_origins import Origins, joined_origins
 from flagstaff.projects.sdk_keys import KeyKind
 
 _MICROSECONDS_A_DAY = 86_400 * 10**6
-_IDS_A_SEGMENT = 20  # deletions are counted in segments, which are larger
-_ids, _unknown = tables.event_ids.c, tables.unknown_metrics.c
-_encode = msgspec.json.Encoder().encode
+_PAGES_A_SEGMENT = 10  # deletions are counted in segments, which are larger
+_unknown = tables.unknown_metrics.c
 
-_add_ids_on_postgresql = sa.text(
-    "INSERT INTO history.event_ids (environment, digest, day) "
-    "SELECT :environment, digest, :day FROM json_array_elements_text(CAST(:rows AS json)) AS digest "
-    "ORDER BY digest ON CONFLICT DO NOTHING RETURNING digest"
-)
-_add_ids_on_sqlite = sa.text(
-    "INSERT INTO event_ids (environment, digest, day) "
-    "SELECT :environment, value, :day FROM json_each(:rows) WHERE true ON CONFLICT DO NOTHING RETURNING digest"
-)
 _add_unknown = dialect.upsert(
     tables.unknown_metrics,
     lambda insert: insert.on_conflict_do_update(
@@ -43,10 +33,16 @@ _add_unknown = dialect.upsert(
 _known_unknown = sa.select(_unknown.metric).where(_unknown.environment_id == sa.bindparam("environment_id"))
 
 
-async def write_events(connection: AsyncConnection, *batches: EventBatch, digests: Digests | None = None) -> set[int]:
+async def write_events(
+    connection: AsyncConnection,
+    *batches: EventBatch,
+    digests: Digests | None = None,
+    generation_ids: int = event_ids.GENERATION_IDS,
+) -> set[int]:
     """Write batches of events, oldest first; return the ids of those that are new. The others are already stored.
 
-    Users who were erased since are known by `digests`; their events are stored without a user.
+    Users who were erased since are known by `digests`; their events are stored without a user. Ids of events are
+    forgotten by so many together.
     """
     new = await find_new_batches(connection, {batch.id: batch.at for batch in batches})
     rows: defaultdict[tuple[UUID, int, KeyKind | None], list[EventRow]] = defaultdict(list)
@@ -68,39 +64,26 @@ async def write_events(connection: AsyncConnection, *batches: EventBatch, digest
             with_rows[place] = digests.events_without_erased(with_rows[place], erased[place[0]])
     for place, some in with_rows.items():
         environment_id, day, kind = place
-        await _write_rows(connection, numbers[environment_id], some, joined_origins(origins[place]), day, kind)
+        number, of_rows = numbers[environment_id], joined_origins(origins[place])
+        if any(row.digest for row in some):
+            given = {row.digest for row in some if row.digest}
+            kept = _find_kept(some, await event_ids.add_new_ids(connection, number, given, kind, day, generation_ids))
+            some, of_rows = [some[offset] for offset in kept], of_rows and of_rows.only(kept)  # noqa: PLW2901
+        await event_segments.add_events(connection, number, some, kind, of_rows)
     for group, at in unknown:
         await _count_unknown(connection, group, at)
     return new
 
 
-async def _write_rows(
-    connection: AsyncConnection,
-    number: int,
-    rows: Sequence[EventRow],
-    origins: Origins | None,
-    day: int,
-    kind: KeyKind | None,
-) -> None:
-    if any(row.digest for row in rows):
-        kept = await _find_new(connection, number, rows, day)
-        rows = [rows[offset] for offset in kept]
-        origins = origins and origins.only(kept)
-    await event_segments.add_events(connection, number, rows, kind, origins)
-
-
-async def _find_new(connection: AsyncConnection, number: int, rows: Sequence[EventRow], day: int) -> list[int]:
-    """The offsets of the events whose ids were not stored before. An event may have several rows, one for each unit."""
-    digests = sorted({row.digest for row in rows if row.digest})
-    statement = _add_ids_on_postgresql if connection.dialect.name == "postgresql" else _add_ids_on_sqlite
-    added = await connection.execute(statement, {"environment": number, "day": day, "rows": _encode(digests).decode()})
-    new = set(added.scalars())
+def _find_kept(rows: Sequence[EventRow], new: Collection[str]) -> list[int]:
+    """The offsets of the events without ids, and of the first with each new id and unit. An event may have several."""
     kept, seen = [], set[tuple[str, str]]()
     for offset, row in enumerate(rows):
         if row.digest is not None:
-            if row.digest not in new or (row.digest, row.unit) in seen:
+            key = event_ids.key_of(row.digest)
+            if key not in new or (key, row.unit) in seen:
                 continue
-            seen.add((row.digest, row.unit))
+            seen.add((key, row.unit))
         kept.append(offset)
     return kept
 
@@ -135,23 +118,25 @@ async def list_unknown_metrics(connection: AsyncConnection, environment_ids: Seq
     return list(await connection.execute(query))
 
 
-async def delete_events(connection: AsyncConnection, before: datetime, keep_max: int, limit: int) -> bool:
-    """Delete some of the oldest events: those from before a moment, and those beyond `keep_max`.
-
-    Returns whether there may be more.
-    """
-    return await event_segments.delete_oldest(connection, tables.microseconds(before), keep_max, limit)
+async def delete_events(connection: AsyncConnection, before: datetime, limit: int) -> bool:
+    """Delete some of the oldest events, from before a moment; return whether there may be more."""
+    return await event_segments.delete_oldest(connection, tables.microseconds(before), limit)
 
 
 async def delete_event_ids(connection: AsyncConnection, before: datetime, limit: int) -> bool:
-    """Delete some ids of events from before a moment; return whether there may be more."""
-    limit *= _IDS_A_SEGMENT
+    """Forget some ids of events from before a moment; return whether there may be more."""
     day = tables.microseconds(before) // _MICROSECONDS_A_DAY
-    old = sa.select(_ids.environment, _ids.digest).where(_ids.day < day).order_by(_ids.day).limit(limit)
-    keys = [tuple(row) for row in await connection.execute(old)]
-    if keys:
-        await connection.execute(tables.event_ids.delete().where(sa.tuple_(_ids.environment, _ids.digest).in_(keys)))
-    return len(keys) == limit
+    for each in await event_ids.list_generations(connection):
+        if each.day < day:
+            await forget_ids(connection, each, limit)
+            return True
+    return await event_ids.delete_old_rows(connection, day, limit * _PAGES_A_SEGMENT)
+
+
+async def forget_ids(connection: AsyncConnection, generation: event_ids.IdGeneration, limit: int) -> bool:
+    """Forget some ids of a generation; return whether there may be more."""
+    await lock_environment(connection, generation.environment)
+    return await event_ids.delete_generation(connection, generation.id, limit * _PAGES_A_SEGMENT)
 
 
 async def find_old_events(connection: AsyncConnection, before: datetime, among: Collection[int]) -> set[int]:
@@ -169,9 +154,12 @@ async def delete_old_events_of(connection: AsyncConnection, number: int, before:
 
 async def delete_events_of(connection: AsyncConnection, number: int, limit: int) -> bool:
     """Delete some events of an environment; return whether there may be more."""
+    for generation in await event_ids.list_generations_of(connection, number):
+        await forget_ids(connection, generation, limit)
+        return True
     more = await event_segments.delete_of_environment(connection, number, limit)
     if not more:
-        await connection.execute(tables.event_ids.delete().where(_ids.environment == number))
+        await event_ids.delete_rows_of(connection, number)
     return more
 
 
