@@ -217,7 +217,7 @@ async def test_beside_a_guard_that_cannot_be_judged_the_others_are_watched(datab
     await have_evaluated(database, list(three.releases))
     await process.look()
     await spoil_guard(database, three.broken.id)
-    await have_evaluated(database, list(three.releases))
+    await have_evaluated(database, list(three.releases), "another")
     await process.look()
     assert unwatched(process) == 1
     await run(database)

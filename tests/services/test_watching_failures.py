@@ -1,5 +1,6 @@
 """What the watching of releases depends on fails: people are told once, nothing is lost, and the others are watched."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
@@ -14,8 +15,8 @@ from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.metrics.request_metrics import Measure
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.guardian import actor_of, write_release
-from flagstaff.releases.observer import FAILED_SECONDS
 from flagstaff.releases.plans import Action, Guard, Threshold
+from flagstaff.releases.release_judgements import FAILED_SECONDS
 from flagstaff.releases.releases import Applied, Arms, Release, State
 from flagstaff.releases.watching import TOLD_AFTER_SECONDS
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_release, store_all
@@ -34,6 +35,13 @@ from tests.support.watching import (
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 THRESHOLD = Threshold("errors", Measure.PER_MINUTE, Action.PAUSE, minutes=1, above=5.0)
 MINUTE = TOLD_AFTER_SECONDS
+
+
+@pytest.fixture(autouse=True)
+def quick_logs() -> Iterator[None]:
+    """Capture the log: to render the traceback of a failure takes longer than a turn, and one look is to see all."""
+    with capture_logs():
+        yield
 
 
 @pytest.fixture
@@ -227,16 +235,16 @@ async def test_processes_that_take_turns_at_a_guard_that_cannot_be_judged_tell_o
     await count_first(database, releases)
     for release in releases:
         await spoil_guard(database, release.id)
-    for counting, other in (processes, processes[::-1]) * 2:
+    for turn, (counting, other) in enumerate((processes, processes[::-1]) * 2):
         await hand_over(database)
-        await have_evaluated(database, releases)
+        await have_evaluated(database, releases, f"user-{turn}")
         for process in (counting, other):
             await process.pass_time(MINUTE / 3)
     assert sorted(await list_told(database)) == sorted(("release.unwatched", each.environment_id) for each in releases)
     for release in releases:
         await mend_guard(database, release.id)
     await hand_over(database)
-    await have_evaluated(database, releases)
+    await have_evaluated(database, releases, "another")
     for process in (one, two):
         await process.pass_time(1)
     assert unwatched(one) == unwatched(two) == 0
@@ -250,7 +258,7 @@ async def test_a_process_that_begins_in_an_outage_knows_how_long_a_guard_cannot_
     await count_first(database, releases)
     for release in releases:
         await spoil_guard(database, release.id)
-    await have_evaluated(database, releases)
+    await have_evaluated(database, releases, "another")
     await process_of(database, "one").look()
     async with database.write_history() as connection:
         for release in releases:

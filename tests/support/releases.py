@@ -126,4 +126,4 @@ async def list_stored(database: Database) -> list[StoredEvent]:
     segments = tables.event_segments.c
     async with database.read_history() as connection:
         rows = await connection.execute(sa.select(segments.content, segments.key_kind).order_by(segments.id))
-        return [StoredEvent(*event, kind_of(row)) for row in rows for event in unpack(row.content)]
+        return [StoredEvent(*event, kind_of(row), row.id) for row in rows for event in unpack(row.content)]

@@ -94,15 +94,15 @@ def unwatched(process: Process) -> float:
     return float(line.split()[1])
 
 
-async def have_evaluated(database: Database, releases: list[Release]) -> None:
-    """Store an evaluation of each flag."""
+async def have_evaluated(database: Database, releases: list[Release], user: str = "ada") -> None:
+    """Store an evaluation of each flag for a user."""
     await write(
         database,
         *(
             make_batch(
                 each.environment_id,
                 make_layout(recorded=(LayoutFlag(each.flag_id, "flag", 50, Outcome.NOT_IN_ROLLOUT),)),
-                make_record(recorded=b"\x05"),
+                make_record(user_id=user, recorded=b"\x05"),
             )
             for each in releases
         ),

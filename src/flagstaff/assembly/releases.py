@@ -30,6 +30,7 @@ def build_releases(
     watching = Watching(database, now, monotonic)
     watching.export_metrics(foundation.metrics)
     observer = Observer(database, database.instance, guardian.act, watching)
+    observer.export_metrics(foundation.metrics)
     retention = ReleaseRetention(database, passed_time)
     foundation.services += [
         Metrics(database, now, foundation.settings, releases_store.list_watched),

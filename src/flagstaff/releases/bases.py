@@ -43,10 +43,12 @@ def basis_of_release(release: Release, counted: Observations, place: int, kind: 
     return Basis(Source.RELEASE, users, rate, total / of, sqrt(variance) or None)
 
 
-def gather_numbers(events: Iterable[tuple[str, str, int, float | None, object]], users: Container[str]) -> Numbers:
+def gather_numbers(
+    events: Iterable[tuple[str, str, int, float | None, object, object]], users: Container[str]
+) -> Numbers:
     """Gather the numbers of some users from all events."""
     found: dict[str, dict[str, Done]] = {}
-    for metric, unit, _, value, _ in events:
+    for metric, unit, _, value, *_ in events:
         if unit in users:
             done = found.setdefault(metric, {}).setdefault(unit, Done(0, 0.0))
             done.events += 1

@@ -47,6 +47,7 @@ class Cuts:
     With `by_variants`, a prerequisite asks for variants that are chosen by the same hash. What cut the buckets before
     `settled_at` is not known, also not what was deleted then. Between the times in `passed`, it was changed more than
     once since the last look, so something may have been added and removed. `last_change` is the latest one's number.
+    `flags` are those from which they come; None if one of them does not exist.
     """
 
     percentages: frozenset[int]
@@ -55,6 +56,7 @@ class Cuts:
     settled_at: datetime | None = None
     passed: tuple[datetime, datetime] | None = None
     last_change: int = 0
+    flags: frozenset[UUID] | None = None
 
 
 _OWN_FIELDS = ("key", "bucketing_key", "prerequisites")

@@ -51,12 +51,14 @@ async def read_cuts(
         return None
     needed: dict[str, Flag] = {}
     found = [flag]
+    is_complete = True
     while keys := set(needed_by(found, needed)):  # a prerequisite cannot need the flag itself, so this ends
         found = [*await flags_store.find_flags_by_key(connection, release.environment_id, keys)]
         needed |= {each.key: each for each in found}
+        is_complete = is_complete and keys <= needed.keys()
     ids = [flag.id, *(each.id for each in needed.values())]
     shares = [RuleShare(*row) for row in await connection.execute(_shares, {"flags": ids})]
-    cuts = find_cuts(flag, needed, shares)
+    cuts = replace(find_cuts(flag, needed, shares), flags=frozenset(ids) if is_complete else None)
     if known is not None:
         cuts = await _find_passed(connection, release, ids, cuts, known)
     return cuts if since is None else replace(cuts, settled_at=await _find_settled(connection, release, ids, since))

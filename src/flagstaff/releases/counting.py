@@ -137,10 +137,7 @@ class Counting:
 
     def changes(self, unit: str, seen: Seen) -> bool:
         """Return whether an evaluation of a user changes anything."""
-        present = self.exposures.get(unit, {}).get(seen.step)
-        if present is None:
-            return True
-        return present.arm != ASIDE and _merge(present, seen) != present
+        return is_news(self.exposures.get(unit, {}), seen)
 
     def expose(self, unit: str, seen: Seen) -> None:
         """Add an evaluation of a user."""
@@ -271,6 +268,14 @@ class Counting:
             had_event = True
 
 
+def is_news(exposures: Mapping[int, Exposure], seen: Seen) -> bool:
+    """Return whether an evaluation changes anything for a user with these exposures, by stretch."""
+    present = exposures.get(seen.step)
+    if present is None:
+        return True
+    return present.arm != ASIDE and _merge(present, seen) != present
+
+
 def _merge(present: Exposure, seen: Seen) -> Exposure:
     """The exposure of a user in a stretch after another evaluation there."""
     if present.arm >= 0 and seen.arm >= 0 and seen.arm != present.arm:
@@ -387,7 +392,7 @@ _time: Callable[[Seen], int] = lambda seen: seen.at  # noqa: E731 -- a key, used
 
 
 def make_events(
-    rows: Iterable[tuple[str, str, int, float | None, object]], places: Mapping[str, int]
+    rows: Iterable[tuple[str, str, int, float | None, object, object]], places: Mapping[str, int]
 ) -> list[CountedEvent]:
     """Stored events, whose metrics have a place each."""
-    return [CountedEvent(places[metric], unit, at, value) for metric, unit, at, value, _ in rows]
+    return [CountedEvent(places[metric], unit, at, value) for metric, unit, at, value, *_ in rows]

@@ -25,6 +25,12 @@ _made_since = (
     .order_by(_changes.id)
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
+_changed_flags = (
+    sa.select(_changes.flag_id)
+    .where(_changes.environment_id == sa.bindparam("environment"), _changes.id > sa.bindparam("after"))
+    .order_by(_changes.id)
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+)
 _watched = (
     sa.select(_changes.before)
     .where(_changes.resource_id == sa.bindparam("release"), _changes.action == "release.watched")
@@ -49,6 +55,15 @@ async def list_made_since(connection: AsyncConnection, flag_id: UUID, mark: int,
     """The changes of a flag and its rules with higher numbers, oldest first."""
     rows = await connection.execute(_made_since, {"flag": flag_id, "mark": mark, "limit": limit})
     return [MadeChange(*row[:6], UUID(row.release["id"]) if row.release else None) for row in rows]
+
+
+async def find_changed_flags(
+    connection: AsyncConnection, environment_id: UUID, after: int, most: int
+) -> set[UUID] | None:
+    """The flags of an environment that were changed after a change; None if there are more changes than so many."""
+    given = {"environment": environment_id, "after": after, "limit": most + 1}
+    found = (await connection.execute(_changed_flags, given)).scalars().all()
+    return None if len(found) > most else {each for each in found if each is not None}
 
 
 async def find_told_outage(connection: AsyncConnection, release_id: UUID) -> datetime | None:

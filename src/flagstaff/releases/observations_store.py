@@ -44,12 +44,6 @@ _first_segment = (
     .limit(1)
 )
 _last_segment = sa.select(sa.func.max(_segments.id)).where(_segments.environment == _number)
-_newest_segment = (
-    sa.select(_segments.id, _segments.size)
-    .where(_segments.environment == _number)
-    .order_by(_segments.id.desc())
-    .limit(1)
-)
 _continued = (
     sa.select(_segments.id, _segments.size)
     .join_from(tables.recorded_environments, tables.segments, _segments.environment == _environments.number)
@@ -64,11 +58,40 @@ _first_event = sa.select(sa.func.min(_events.id)).where(
     _events.environment == _number, _events.last_at >= sa.bindparam("since")
 )
 _last_event = sa.select(sa.func.max(_events.id)).where(_events.environment == _number)
-_of_units = sa.select(_exposures.unit, _exposures.step, _exposures.arm, _exposures.at).where(
-    _exposures.release == sa.bindparam("release"), _exposures.unit.in_(sa.bindparam("units", expanding=True))
+_is_of_environment = _segments.environment == _environments.number
+_newest = (
+    sa.select(_segments.id)
+    .where(_is_of_environment)
+    .correlate(tables.recorded_environments)
+    .order_by(_segments.id.desc())
+    .limit(1)
 )
-_done_by_units = sa.select(_done.metric, _done.unit, _done.step, _done.events, _done.total, _done.limits).where(
-    _done.release == sa.bindparam("release"), _done.unit.in_(sa.bindparam("units", expanding=True))
+# Without what the environments have in common, each costs three places in an index.
+_latest = sa.select(
+    _environments.environment_id,
+    _environments.number,
+    _newest.scalar_subquery(),
+    _newest.with_only_columns(_segments.size).scalar_subquery(),
+    sa.select(sa.func.max(_events.id))
+    .where(_events.environment == _environments.number)
+    .correlate(tables.recorded_environments)
+    .scalar_subquery(),
+).where(_environments.environment_id.in_(sa.bindparam("environments", expanding=True)))
+_by_releases = sa.select(tables.counted_releases, DatabaseNow().label("now")).where(
+    _observed.release_id.in_(sa.bindparam("releases", expanding=True))
+)
+_are_releases: sa.BindParameter[int] = sa.bindparam("releases", expanding=True)
+_are_units: sa.BindParameter[str] = sa.bindparam("units", expanding=True)
+_of_units = sa.select(_exposures.release, _exposures.unit, _exposures.step, _exposures.arm, _exposures.at).where(
+    _exposures.release.in_(_are_releases), _exposures.unit.in_(_are_units)
+)
+# By metric as well, so that the index leads to each user.
+_done_by_units = sa.select(
+    _done.release, _done.metric, _done.unit, _done.step, _done.events, _done.total, _done.limits
+).where(
+    _done.release.in_(_are_releases),
+    _done.metric.in_(sa.bindparam("metrics", expanding=True)),
+    _done.unit.in_(_are_units),
 )
 _of_metric = sa.select(_done.unit, _done.step, _done.events, _done.total, _done.limits).where(
     _done.release == sa.bindparam("release"), _done.metric == sa.bindparam("metric")
@@ -154,11 +177,22 @@ async def create_observed(connection: AsyncConnection, release_id: UUID, environ
     await connection.execute(_create(connection), row)
 
 
-async def find_latest(connection: AsyncConnection, environment_id: UUID) -> tuple[int | None, ...]:
-    """Return what changes when an environment gets records: its last segment, its size, and the last of events."""
-    segment = (await connection.execute(_newest_segment, {"environment_id": environment_id})).first()
-    event = (await connection.execute(_last_event, {"environment_id": environment_id})).scalar()
-    return (*(segment or (None, None)), event)
+class Latest(NamedTuple):
+    """The ends of an environment's history: its last segment, its size, and the last segment of events."""
+
+    number: int
+    segment: int | None
+    size: int | None
+    event: int | None
+
+
+async def list_latest(connection: AsyncConnection, environment_ids: Collection[UUID]) -> dict[UUID, Latest]:
+    """List the last records of environments, by environment; none of one without a history."""
+    found = {}
+    for some in parts_of([*environment_ids], _UNITS_AT_ONCE):
+        for environment_id, *latest in await connection.execute(_latest, {"environments": some}):
+            found[environment_id] = Latest(*latest)
+    return found
 
 
 async def find_observed(connection: AsyncConnection, release_id: UUID) -> Observed | None:
@@ -168,6 +202,22 @@ async def find_observed(connection: AsyncConnection, release_id: UUID) -> Observ
         return None
     held_until = tables.microseconds(row.held_until)
     return Observed(row.number, row.version, row.holder, held_until, _decode(row.content), row.now)
+
+
+async def find_all_observed(
+    connection: AsyncConnection, release_ids: Collection[UUID]
+) -> dict[UUID, Observed | Exception]:
+    """Find the counts of releases; an error in place of those that cannot be read, and nothing where none was begun."""
+    found: dict[UUID, Observed | Exception] = {}
+    for row in await connection.execute(_by_releases, {"releases": [*release_ids]}):
+        try:
+            counted = _decode(row.content)
+        except Exception as error:  # noqa: BLE001 - it must not stop the counting of all others
+            found[row.release_id] = error
+            continue
+        held_until = tables.microseconds(row.held_until)
+        found[row.release_id] = Observed(row.number, row.version, row.holder, held_until, counted, row.now)
+    return found
 
 
 async def continue_observed(
@@ -189,23 +239,31 @@ async def find_exposures(
     connection: AsyncConnection, number: int, units: Collection[str]
 ) -> dict[str, dict[int, Exposure]]:
     """The exposures of some users, by unit and stretch."""
-    found: dict[str, dict[int, Exposure]] = {}
+    return (await find_exposures_of(connection, (number,), units)).get(number, {})
+
+
+async def find_exposures_of(
+    connection: AsyncConnection, numbers: Collection[int], units: Collection[str]
+) -> dict[int, dict[str, dict[int, Exposure]]]:
+    """The exposures of some users to some releases, by the release's number, unit and stretch."""
+    found: dict[int, dict[str, dict[int, Exposure]]] = {}
     for some in parts_of(sorted(units), _UNITS_AT_ONCE):
-        for unit, place, arm, at in await connection.execute(_of_units, {"release": number, "units": some}):
-            found.setdefault(unit, {})[place] = Exposure(arm, at)
+        for number, unit, place, arm, at in await connection.execute(
+            _of_units, {"releases": [*numbers], "units": some}
+        ):
+            found.setdefault(number, {}).setdefault(unit, {})[place] = Exposure(arm, at)
     return found
 
 
-async def find_done(
-    connection: AsyncConnection, number: int, units: Collection[str]
-) -> dict[tuple[int, str], dict[int, Done]]:
-    """Find the events of some users, by metric and unit, and by stretch."""
-    found: dict[tuple[int, str], dict[int, Done]] = {}
-    for some in parts_of(sorted(units), _UNITS_AT_ONCE):
-        for metric, unit, place, *values in await connection.execute(
-            _done_by_units, {"release": number, "units": some}
-        ):
-            found.setdefault((metric, unit), {})[place] = Done(*values)
+async def find_done_of(
+    connection: AsyncConnection, numbers: Collection[int], metrics: int, units: Collection[str]
+) -> dict[int, dict[tuple[int, str], dict[int, Done]]]:
+    """The events of some users in some releases with so many metrics: by number, metric and unit, and stretch."""
+    found: dict[int, dict[tuple[int, str], dict[int, Done]]] = {}
+    for some in parts_of(sorted(units) if metrics else (), _UNITS_AT_ONCE):
+        given = {"releases": [*numbers], "metrics": [*range(metrics)], "units": some}
+        for number, metric, unit, place, *values in await connection.execute(_done_by_units, given):
+            found.setdefault(number, {}).setdefault((metric, unit), {})[place] = Done(*values)
     return found
 
 
@@ -216,19 +274,24 @@ async def list_done(connection: AsyncConnection, number: int, metric: int) -> di
 
 
 async def put_exposures(
-    connection: AsyncConnection, number: int, exposures: Mapping[tuple[str, int], Exposure]
+    connection: AsyncConnection, exposures: Mapping[int, Mapping[tuple[str, int], Exposure]]
 ) -> None:
-    """Insert or replace exposures, by unit and stretch."""
-    rows = [(number, unit, place, each.arm, each.at) for (unit, place), each in exposures.items()]
+    """Insert or replace exposures, by the release's number, and by unit and stretch."""
+    rows = [
+        (number, unit, place, each.arm, each.at)
+        for number, some in exposures.items()
+        for (unit, place), each in some.items()
+    ]
     if rows:
         await connection.execute(_put_exposures[connection.dialect.name], {"rows": _encode_rows(rows).decode()})
 
 
-async def put_done(connection: AsyncConnection, number: int, done: Mapping[tuple[int, str, int], Done]) -> None:
-    """Insert or replace what was counted of users, by metric, unit and stretch."""
+async def put_done(connection: AsyncConnection, done: Mapping[int, Mapping[tuple[int, str, int], Done]]) -> None:
+    """Insert or replace what was counted of users, by the release's number, and by metric, unit and stretch."""
     rows = [
         (number, metric, unit, place, each.events, each.total, each.limits)
-        for (metric, unit, place), each in done.items()
+        for number, some in done.items()
+        for (metric, unit, place), each in some.items()
     ]
     if rows:
         await connection.execute(_put_done[connection.dialect.name], {"rows": _encode_rows(rows).decode()})

@@ -3,52 +3,32 @@
 Any process may look. A look reads, counts, and then writes counts and positions together, but only if nobody else has
 counted meanwhile; so everything is counted once. Whoever has written last goes on, and the others take over when it has
 not for some seconds.
+
+Projects take turns, so that none delays the guards of another, and nothing is read where nothing is new.
 """
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import Enum, auto
 from time import monotonic, perf_counter
 from uuid import UUID
 
 from flagstaff.database.database import Database
-from flagstaff.database.tables import microseconds
-from flagstaff.metrics import metrics_store
-from flagstaff.metrics.metrics import Metric
 from flagstaff.releases import observations_store, releases_store
-from flagstaff.releases.buckets_store import read_cuts
-from flagstaff.releases.counting import Counting
-from flagstaff.releases.judging import Verdict, conclude
-from flagstaff.releases.observations_store import Observed
-from flagstaff.releases.pieces import count_news, find_uncut, read_news
-from flagstaff.releases.releases import Release
+from flagstaff.releases.environment_watch import EnvironmentWatch
+from flagstaff.releases.observations_store import Latest
+from flagstaff.releases.project_turns import ProjectTurns
+from flagstaff.releases.release_judgements import Act, Judge
 from flagstaff.releases.watched_releases import WatchedReleases
 from flagstaff.releases.watching import Part, Watching
+from flagstaff.telemetry.metrics import Metrics
 
 LOOK_SECONDS = 0.2
 IDLE_LOOK_SECONDS = 1.0
-"""The pause after a look that found no release to observe."""
-HELD_SECONDS = 3.0
-"""After how long without a write another process takes over."""
-FAILED_SECONDS, OUTAGE_SECONDS = 30.0, 1.0
-"""For how long a release rests that could not be observed: for any reason, and because a database did not answer."""
-_PIECES_SECONDS = 0.15  # for one release in one look
-
-
-class Progress(Enum):
-    """The progress of a look at a release."""
-
-    DONE = auto()
-    MORE = auto()
-    """There may be more to count."""
-    OTHERS = auto()
-    """Another process counts."""
-
-
-Act = Callable[[Release, Verdict, dict[str, Metric]], Awaitable[None]]
-"""Has the guards of a release act that are to act."""
+"""The pause after a look that found no release to observe, and the longest one after a look that found nothing new."""
+TURN_SECONDS, WORK_SECONDS = 0.05, 0.4
+"""The time of a turn, and of all turns in a look. Then it is looked again who has something new."""
+_REST = 20
+"""How many times as long as a look that found nothing new the pause after it takes."""
 
 
 @dataclass(slots=True)
@@ -59,174 +39,104 @@ class Observer:
     name: str
     act: Act
     watching: Watching
+    _judge: Judge = field(init=False)
     _releases: WatchedReleases = field(init=False)
-    _seen: dict[UUID, tuple[object, ...]] = field(default_factory=dict, init=False)
-    _rests_until: dict[UUID, float] = field(default_factory=dict, init=False)
+    _wanted: dict[UUID, dict[UUID, datetime]] = field(default_factory=dict, init=False)
+    _environments: dict[UUID, EnvironmentWatch] = field(default_factory=dict, init=False)
+    _turns: ProjectTurns = field(default_factory=lambda: ProjectTurns(monotonic), init=False)
     _idle_until: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
+        self._judge = Judge(self.database, self.name, self.act, self.watching)
         self._releases = WatchedReleases(self.database, self.watching, Part.GUARDS)
 
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the number of releases that this process watches."""
+        metrics.add_gauge("releases_watched", "Releases that this process watches.", lambda: len(self._releases.known))
+
     async def look_if_due(self) -> None:
-        """Look, unless the last look has just found no release to observe."""
+        """Look, unless the last look has just found no release to observe, or took long and found nothing new."""
         if monotonic() < self._idle_until:
             return
-        await self.look()
-        self._idle_until = 0.0 if self._releases.known else monotonic() + IDLE_LOOK_SECONDS
+        began = monotonic()
+        has_worked = await self.look()
+        rest = IDLE_LOOK_SECONDS if not self._releases.known else 0.0 if has_worked else _REST * (monotonic() - began)
+        self._idle_until = monotonic() + min(rest, IDLE_LOOK_SECONDS) - LOOK_SECONDS
 
-    async def look(self) -> None:
-        """Count what is new for each release that is to be observed; nothing where nothing is new."""
-        by_environment: defaultdict[UUID, list[Release]] = defaultdict(list)
+    async def look(self) -> bool:
+        """Count what is new for each release that is to be observed; return whether there was anything to do."""
         try:
-            observed = await self._list_observed()
+            await self._list()
         except Exception as error:
-            for release in self._releases.known.values():
-                if release.segments:
-                    self.watching.fail(release.id, Part.GUARDS, error)
-            self._seen.clear()  # whether all can be watched again is to be seen
+            self._fail_all(error)
             raise
-        for release in observed:
-            by_environment[release.environment_id].append(release)
-        self._seen = {each: self._seen[each] for each in by_environment if each in self._seen}
-        for environment_id, releases in by_environment.items():
-            try:
-                await self._look_at(environment_id, releases)
-            except Exception as error:  # noqa: BLE001 - it is told, and the others are still looked at
-                self._seen.pop(environment_id, None)
-                for release in releases:
-                    self.watching.fail(release.id, Part.GUARDS, error)
+        try:
+            async with self.database.read_history() as connection:
+                latest = await observations_store.list_latest(connection, self._environments)
+        except Exception as error:  # noqa: BLE001 - it is told, and looked at again
+            self._fail_all(error)
+            return True
+        return await self._take_turns(latest)
 
-    async def _look_at(self, environment_id: UUID, releases: Sequence[Release]) -> None:
-        async with self.database.read_history() as connection:
-            latest = (await observations_store.find_latest(connection, environment_id), *_versions(releases))
-        if self._seen.get(environment_id) == latest:
+    async def _list(self) -> None:
+        """Read the releases that have changed."""
+        async with self.database.read() as connection:  # again and again, nearly always without news
+            states = await releases_store.read_states(connection)
+            known = self._environments
+            changed = [
+                each
+                for each, state in states.items()
+                if each not in known or known[each].is_outdated or known[each].state != state
+            ]
+            if changed:
+                self._wanted |= await releases_store.list_observed(connection, changed)
+        gone = self._wanted.keys() - states.keys()
+        for each in gone:
+            del self._wanted[each]
+        wanted = {release_id: at for some in self._wanted.values() for release_id, at in some.items()}
+        if not changed and not gone and wanted.keys() == self._releases.known.keys():
             return
-        if all([await self._observe(release) for release in releases]):
-            self._seen[environment_id] = latest
-
-    async def _list_observed(self) -> list[Release]:
-        async with self.database.query() as connection:  # again and again, nearly always without news
-            wanted = await releases_store.list_observed(connection)
+        for environment_id in changed:
+            if environment_id in known and known[environment_id].is_outdated:
+                for release_id in self._wanted[environment_id].keys() - known[environment_id].releases.keys():
+                    self._releases.known.pop(release_id, None)
         await self._releases.read(wanted)
-        known = self._releases.known
-        self._rests_until = {each: at for each, at in self._rests_until.items() if each in wanted}
-        begun = [each for each in known.values() if each.segments]
-        unknown = wanted.keys() - known.keys()
-        self.watching.keep(Part.GUARDS, unknown.union(each.id for each in begun))
-        return begun
+        begun = {each.id: each for each in self._releases.known.values() if each.segments}
+        unknown = wanted.keys() - self._releases.known.keys()
+        self.watching.keep(Part.GUARDS, unknown.union(begun))
+        self._environments = {}
+        for environment_id, some in self._wanted.items():
+            releases = {each: begun[each] for each in some if each in begun}
+            watch = known.get(environment_id) or EnvironmentWatch(self.database, environment_id, self._judge)
+            watch.set_releases(releases, states[environment_id])
+            self._environments[environment_id] = watch
 
-    async def _observe(self, release: Release) -> bool:
-        """Count what is new for a release; return whether that is done, and not for another process to do."""
-        if self._rests_until.get(release.id, 0.0) > self.watching.clock():
-            return False
-        try:
-            async with self.database.read() as connection:
-                metrics = await metrics_store.find_metrics(connection, release.project_id, release.watched)
-            until = perf_counter() + _PIECES_SECONDS
-            progress = Progress.MORE
-            while progress is Progress.MORE and perf_counter() < until:
-                progress = await self._count_some(release, metrics)
-        except Exception as error:  # noqa: BLE001 - it is told, and the others are still looked at
-            is_outage = self.watching.fail(release.id, Part.GUARDS, error)
-            self._rests_until[release.id] = self.watching.clock() + (OUTAGE_SECONDS if is_outage else FAILED_SECONDS)
-            if not is_outage:
-                await self._note(release, is_failing=True)
-            return False
-        return progress is Progress.DONE
+    async def _take_turns(self, latest: dict[UUID, Latest]) -> bool:
+        """Give turns to the projects whose environments have something to do, those first that had the least time."""
+        waiting = [
+            (next(iter(watch.releases.values())).project_id, environment_id)
+            for environment_id, watch in self._environments.items()
+            if watch.releases and watch.has_work(latest.get(environment_id))
+        ]
+        self._turns.begin(waiting)
+        end = perf_counter() + WORK_SECONDS
+        while perf_counter() < end and (turn := self._turns.next()) is not None:
+            project_id, environment_id = turn
+            began, has_more = perf_counter(), False
+            watch = self._environments[environment_id]
+            try:
+                has_more = await watch.take_turn(began + TURN_SECONDS)
+            except Exception as error:  # noqa: BLE001 - it is told, and the others are still looked at
+                self._fail(watch, error)
+            self._turns.end(project_id, environment_id, perf_counter() - began, has_more=has_more)
+        return bool(waiting)
 
-    async def _count_some(self, release: Release, metrics: dict[str, Metric]) -> Progress:
-        """Count a piece of what is new, and have guards act."""
-        async with self.database.read_history() as connection:
-            observed = await observations_store.find_observed(connection, release.id)
-            if observed is not None and self._is_others(observed):
-                return self._leave(release, observed)
-            news = await read_news(connection, release, observed.counted) if observed is not None else None
-        if observed is None:
-            await begin_observing(self.database, release, release.segments[0].at)
-            return Progress.MORE
-        if news is None:
-            await self._act(release, conclude(release, observed.counted, metrics), metrics, observed.now)
-            return Progress.DONE
-        # Read after the news, so that what cuts the buckets is known for all of them.
-        async with self.database.read() as connection:
-            counted = observed.counted
-            cuts = await read_cuts(connection, release, find_uncut(counted, release), counted.cuts_change)
-        if cuts is None:
-            return Progress.DONE  # the flag was deleted, and its releases with it
-        async with self.database.read_history() as connection:
-            piece = await count_news(connection, release, observed, metrics, news, cuts)
-        if not await self._is_current(release) or not await self._write(observed, piece.counting):
-            return self._leave(release, observed)
-        await self._act(release, piece.verdict, metrics, observed.now)
-        return Progress.MORE if piece.more else Progress.DONE
+    def _fail_all(self, error: Exception) -> None:
+        for watch in self._environments.values():
+            self._fail(watch, error)
 
-    def _leave(self, release: Release, observed: Observed) -> Progress:
-        """Leave a release to another process. If it fails there, an outage here goes on, since they may take turns."""
-        if not observed.counted.failing_since:
-            self.watching.leave(release.id, Part.GUARDS)
-        return Progress.OTHERS
-
-    def _is_others(self, observed: Observed) -> bool:
-        return observed.holder != self.name and observed.held_until > observed.now
-
-    async def _is_current(self, release: Release) -> bool:
-        """Return whether no step has begun since the release was read: what was read may belong to that step."""
-        async with self.database.read() as connection:
-            if await releases_store.find_updated_at(connection, release.id) == release.updated_at:
-                return True
-        self._releases.known.pop(release.id, None)
-        return False
-
-    async def _write(self, observed: Observed, counting: Counting) -> bool:
-        """Write what was counted; return False, and write nothing, if another process has counted meanwhile."""
-        async with self.database.write_history() as connection:
-            if not await observations_store.continue_observed(
-                connection, observed, counting.counted, self.name, HELD_SECONDS
-            ):
-                return False
-            await observations_store.put_exposures(connection, observed.number, counting.changed_exposures)
-            await observations_store.put_done(connection, observed.number, counting.changed_done)
-        return True
-
-    async def _act(self, release: Release, verdict: Verdict, metrics: dict[str, Metric], now: int) -> None:
-        """Have guards act, and note whether all can be judged."""
-        acted = release.alarmed
-        is_news = any(each.is_reached and each.guard.metric not in acted for each in verdict.judgements)
-        if release.guards and (is_news or (verdict.is_split_wrong and None not in acted)):
-            await self.act(release, verdict, metrics)
-            self._releases.known.pop(release.id, None)
-        failed = [(each.guard.metric, each.failure) for each in verdict.judgements if each.failure is not None]
-        for metric, failure in failed:
-            self.watching.fail(release.id, Part.GUARDS, failure, metric=metric)
-        failing_since = verdict.counted.failing_since
-        if failed and failing_since:
-            self.watching.begin_before(release.id, now / 1_000_000 - failing_since)
-        if not failed:
-            self.watching.succeed(release, Part.GUARDS)
-        if bool(failed) is not bool(failing_since):
-            await self._note(release, is_failing=bool(failed))
-
-    async def _note(self, release: Release, *, is_failing: bool) -> None:
-        """Store whether the release cannot be watched, so that its next step waits and its page says since when."""
-        try:
-            async with self.database.write_history() as connection:
-                observed = await observations_store.find_observed(connection, release.id)
-                if observed is None or self._is_others(observed):
-                    return
-                counted = observed.counted
-                if bool(counted.failing_since) is not is_failing:
-                    counted.failing_since = observed.now // 1_000_000 if is_failing else 0
-                    await observations_store.continue_observed(connection, observed, counted, self.name, HELD_SECONDS)
-        except Exception as error:  # noqa: BLE001 - sums that cannot be read hold the next step back as well
-            self.watching.fail(release.id, Part.GUARDS, error)
-
-
-def _versions(releases: Sequence[Release]) -> Iterator[object]:
-    """Return the versions of an environment's releases, so that a change of one is news as well."""
-    return ((release.id, release.updated_at) for release in releases)
-
-
-async def begin_observing(database: Database, release: Release, at: datetime) -> None:
-    """Begin to count for a release whose first step is applied at a time or later; nothing if that was done before."""
-    async with database.write_history() as connection:
-        await observations_store.create_observed(connection, release.id, release.environment_id, microseconds(at))
+    def _fail(self, watch: EnvironmentWatch, error: Exception) -> None:
+        """Tell that an environment's releases cannot be watched; whether they can again is to be seen."""
+        watch.forget_all()
+        for release_id in watch.releases:
+            self.watching.fail(release_id, Part.GUARDS, error)

@@ -34,10 +34,10 @@ from flagstaff.releases.outlook import (
     find_outlook,
     planned_steps,
 )
-from flagstaff.releases.pieces import find_unit
 from flagstaff.releases.plans import Counts, Plan
 from flagstaff.releases.releases import Release
 from flagstaff.releases.releases_service import Releases
+from flagstaff.releases.shared_news import find_unit
 
 DAYS = 7
 EVENTS_MAX, USERS_MAX, SECONDS_MAX = 50_000, 10_000, 1.0

@@ -1,6 +1,6 @@
 """Releases in the database."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -18,8 +18,10 @@ from flagstaff.releases.authority_store import lacks_authority
 from flagstaff.releases.plans import Action, Counts, Guard, Step, Threshold, WhenLate
 from flagstaff.releases.releases import OPEN_STATES, Alarm, Applied, Arms, Release, State
 from flagstaff.values.errors import not_found
-from flagstaff.values.lists import WHOLE, Window
+from flagstaff.values.lists import WHOLE, Window, parts_of
 from flagstaff.values.moments import format_moment
+
+_AT_ONCE = 200
 
 _columns, _changes, _flags = tables.releases.c, tables.changes.c, tables.flags.c
 _RELEASES = Resource(
@@ -84,7 +86,22 @@ _is_observed = sa.or_(
     sa.cast(_columns.guards, sa.Text) != "[]", sa.cast(_columns.steps, sa.Text).like("%least\\_users%", escape="\\")
 )
 _has_thresholds = sa.cast(_columns.thresholds, sa.Text) != "[]"
-_observed = sa.select(_columns.id, _columns.updated_at).where(_has_begun, _is_observed)
+# The number of an environment's releases, and numbers that differ whenever one was changed. Times are from 2026 on, and
+# the bound keeps the sum of any number of them within 64 bits.
+_updated = sa.type_coerce(_columns.updated_at, sa.BigInteger)
+_states = (
+    sa.select(_columns.environment_id, sa.func.count(), sa.func.max(_updated), sa.func.sum(_updated % (2**31 - 1)))
+    .where(_has_begun)
+    .group_by(_columns.environment_id)
+)
+_state_of = _states.where(_columns.environment_id == sa.bindparam("environment"))
+_observed_in = sa.select(_columns.id, _columns.updated_at, _columns.environment_id).where(
+    _has_begun, _is_observed, _columns.environment_id.in_(sa.bindparam("environments", expanding=True))
+)
+_updated_in = sa.select(_columns.id, _columns.updated_at).where(
+    _has_begun, _columns.environment_id == sa.bindparam("environment")
+)
+_by_ids = _RELEASES.select().where(_columns.id.in_(sa.bindparam("releases", expanding=True)))
 _with_thresholds = sa.select(_columns.id, _columns.updated_at).where(_has_begun, _has_thresholds)
 _of_project = _columns.project_id == sa.bindparam("project")
 _count_watched = sa.select(
@@ -160,9 +177,47 @@ async def list_lost(connection: AsyncConnection, limit: int) -> list[UUID]:
     return list((await connection.execute(_lost, {"limit": limit})).scalars())
 
 
-async def list_observed(connection: AsyncConnection) -> dict[UUID, datetime]:
-    """The releases for which evaluations and events are to be counted, with the time of their last change."""
-    return {row.id: row.updated_at for row in await connection.execute(_observed)}
+async def read_states(connection: AsyncConnection) -> dict[UUID, tuple[object, ...]]:
+    """Numbers that change whenever a release that has begun does, by environment: cheaper than to list them."""
+    return {environment_id: tuple(state) for environment_id, *state in await connection.execute(_states)}
+
+
+async def read_state(connection: AsyncConnection, environment_id: UUID) -> tuple[object, ...]:
+    """The same of one environment; empty if no release there has begun and not ended."""
+    row = (await connection.execute(_state_of, {"environment": environment_id})).one_or_none()
+    return () if row is None else tuple(row[1:])
+
+
+async def list_observed(
+    connection: AsyncConnection, environment_ids: Collection[UUID]
+) -> dict[UUID, dict[UUID, datetime]]:
+    """The releases for which evaluations and events are to be counted, with the time of their last change.
+
+    By environment, of the given ones.
+    """
+    found: dict[UUID, dict[UUID, datetime]] = {each: {} for each in environment_ids}
+    for some in parts_of([*environment_ids], _AT_ONCE):
+        for row in await connection.execute(_observed_in, {"environments": some}):
+            found[row.environment_id][row.id] = row.updated_at
+    return found
+
+
+async def list_updated(connection: AsyncConnection, environment_id: UUID) -> dict[UUID, datetime]:
+    """The releases of an environment that have begun and not ended, with the time of their last change."""
+    rows = await connection.execute(_updated_in, {"environment": environment_id})
+    return {row.id: row.updated_at for row in rows}
+
+
+async def find_releases(connection: AsyncConnection, release_ids: Collection[UUID]) -> dict[UUID, Release | Exception]:
+    """Find releases; an error in place of one that cannot be read."""
+    found: dict[UUID, Release | Exception] = {}
+    for some in parts_of([*release_ids], _AT_ONCE):
+        for row in await connection.execute(_by_ids, {"releases": some}):
+            try:
+                found[row.id] = _RELEASES.read(row)
+            except Exception as error:  # noqa: BLE001 - it is told, and the others are watched
+                found[row.id] = error
+    return found
 
 
 async def list_with_thresholds(connection: AsyncConnection) -> dict[UUID, datetime]:

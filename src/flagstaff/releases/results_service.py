@@ -83,7 +83,9 @@ class ReleaseResults:
                 number, counted = observed.number, observed.counted
                 units = await observations_store.list_units(connection, number, after, _USERS_AT_ONCE)
                 exposures = await observations_store.find_exposures(connection, number, units)
-                done = await observations_store.find_done(connection, number, units)
+                done = (await observations_store.find_done_of(connection, (number,), len(counted.metrics), units)).get(
+                    number, {}
+                )
             segments = [each.segment for each in counted.stretches]
             by_row: dict[tuple[str, int], dict[int, Done]] = {}
             for (metric, unit), rows in done.items():

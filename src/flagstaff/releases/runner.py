@@ -27,10 +27,10 @@ from flagstaff.releases import flag_changes_store, observations_store, releases_
 from flagstaff.releases.authority_store import find_loss
 from flagstaff.releases.conflicts import find_conflict
 from flagstaff.releases.creation_checks import require_rollout
+from flagstaff.releases.environment_watch import begin_observing
 from flagstaff.releases.guardian import actor_of, write_release
 from flagstaff.releases.judging import Hold, conclude, find_hold
 from flagstaff.releases.observations import Observations
-from flagstaff.releases.observer import begin_observing
 from flagstaff.releases.plans import NAMED_RULES, WhenLate, alter, read_changes, read_rule
 from flagstaff.releases.releases import LATE_AFTER, Applied, Release, State, arms_of, with_present
 from flagstaff.releases.threshold_watch import find_threshold_hold

@@ -14,7 +14,7 @@ from flagstaff.history.store.distinct_users.pending_users import PendingSegment,
 from flagstaff.history.store.distinct_users.user_rollups import find_due, roll_up_users
 from flagstaff.history.store.export_batches import Room, find_end
 from flagstaff.history.store.following import Position, find_last_segment
-from flagstaff.releases.observations_store import find_latest
+from flagstaff.releases.observations_store import list_latest
 from tests.support.builders import store_environment
 from tests.support.history import make_batch, make_layout, make_record, write
 from tests.support.postgres import PostgresServer
@@ -35,7 +35,7 @@ READS: dict[str, Read] = {
         connection, number, Position(last - 2, {last - 250: 0, last - 2: 1}), Room(10, 100)
     ),
     "last segment": lambda connection, _, number, __: find_last_segment(connection, number),
-    "latest records of a release": lambda connection, environment_id, *_: find_latest(connection, environment_id),
+    "latest records of a release": lambda connection, environment_id, *_: list_latest(connection, [environment_id]),
 }
 
 

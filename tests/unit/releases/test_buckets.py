@@ -23,8 +23,8 @@ from flagstaff.releases.buckets import (
     range_of,
 )
 from flagstaff.releases.observations import Observations
-from flagstaff.releases.pieces import add_stretches
 from flagstaff.releases.releases import Applied, Arms
+from flagstaff.releases.stretches import add_stretches
 from tests.support.builders import AT, make_environment, make_flag, make_release
 
 ENVIRONMENT = make_environment()

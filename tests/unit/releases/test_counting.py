@@ -39,8 +39,8 @@ from flagstaff.releases.observations import (
     Point,
     Stretch,
 )
-from flagstaff.releases.pieces import STRETCHES_MAX, add_stretches
 from flagstaff.releases.releases import Applied, Arms
+from flagstaff.releases.stretches import STRETCHES_MAX, add_stretches
 from tests.support.builders import make_release
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)

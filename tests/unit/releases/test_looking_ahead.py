@@ -228,8 +228,8 @@ def test_extreme_numbers_give_finite_answers(mean: float, deviation: float, kind
 
 
 def test_the_latest_events_give_a_basis_of_the_users_of_the_flag() -> None:
-    events = [("errors", f"u-{number}", 0, None, None) for number in range(30)] * 2
-    events += [("errors", f"\x1fcompany\x1f{number}", 0, None, None) for number in range(7)]
+    events = [("errors", f"u-{number}", 0, None, None, 1) for number in range(30)] * 2
+    events += [("errors", f"\x1fcompany\x1f{number}", 0, None, None, 1) for number in range(7)]
     users = {f"u-{number}" for number in range(20)}
     by_id = gather_numbers(events, users)["errors"]
     assert by_id.keys() == users

@@ -87,13 +87,17 @@ _contents = (
 
 
 class StoredEvent(NamedTuple):
-    """An event as it was stored; `at` is in microseconds since 1970, and `key_kind` is the key's, if it is known."""
+    """An event as it was stored; `at` is in microseconds since 1970, and `key_kind` is the key's, if it is known.
+
+    `segment` is the id of its segment.
+    """
 
     metric: str
     unit: str
     at: int
     value: float | None
-    key_kind: KeyKind | None = None
+    key_kind: KeyKind | None
+    segment: int
 
 
 class Latest(NamedTuple):
@@ -195,7 +199,7 @@ async def list_after(
     for some in parts_of(ids, _READ_AT_ONCE):
         for row in await connection.execute(_contents, {"ids": some}):
             kind = kind_of(row)
-            found += (StoredEvent(*event, kind) for event in _read(row) if event[0] in metrics)
+            found += (StoredEvent(*event, kind, row.id) for event in _read(row) if event[0] in metrics)
             await turns.give()
     more = bool(ids) and (len(ids) < len(listed) or len(listed) == _LISTED_AT_ONCE)
     return Stretch(found, ids[-1] if more else last, more)
@@ -226,7 +230,9 @@ async def list_latest(
     for some in parts_of(ids, _READ_AT_ONCE):
         for row in await connection.execute(_contents, {"ids": some}):
             kind = kind_of(row)
-            found += (StoredEvent(*event, kind) for event in _read(row) if event[0] in metrics and event[2] >= start)
+            found += (
+                StoredEvent(*event, kind, row.id) for event in _read(row) if event[0] in metrics and event[2] >= start
+            )
             await turns.give()
     return Latest(found, start)
 
@@ -255,7 +261,7 @@ async def list_of_units(
             for row in await connection.execute(_contents, {"ids": some}):
                 kind = kind_of(row)
                 found += (
-                    StoredEvent(*event, kind)
+                    StoredEvent(*event, kind, row.id)
                     for event in _read(row)
                     if event[1] in units and event[2] >= since and event[0] in metrics
                 )

@@ -7,11 +7,13 @@ Writers hold the lock of their environment until they commit, so that a segment 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
+from operator import attrgetter
 from typing import Any
+from uuid import UUID
 
 import sqlalchemy as sa
 import structlog
@@ -31,8 +33,13 @@ from flagstaff.history.store.segments import CONTINUED_SIZE, MICROSECONDS_A_SPAN
 from flagstaff.history.store.summaries import NANOSECONDS_A_MINUTE
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.intervals import moment_of
+from flagstaff.values.lists import parts_of
 
 SEGMENTS_AT_ONCE = 20
+EVALUATIONS_AT_ONCE = 4_000
+"""The evaluations after which no further segment is read for several readers at once."""
+
+_UNFINISHED_AT_ONCE = 400
 
 log = structlog.get_logger(__name__)
 
@@ -72,6 +79,39 @@ class Position:
         if segment.size < CONTINUED_SIZE and segment.id > segment.counted_segment:
             unfinished[segment.id] = segment.size
         return Position(max(self.segment, segment.id), unfinished)
+
+    def after_all(self, segments: "Sequence[SharedSegment]") -> "Position":
+        """The position after segments that were read for several readers, of which some may have been read before.
+
+        Unfinished ones that are not among them were deleted.
+        """
+        unfinished, last = dict[int, int](), self.segment
+        for each in segments:
+            if each.id > self.segment or each.id in self.unfinished:
+                last = max(last, each.id)
+                if each.is_unfinished:
+                    unfinished[each.id] = each.size
+        return Position(last, unfinished)
+
+    def read_of(self, segment_id: int) -> int | None:
+        """The number of evaluations of a segment that were read before; None if it is finished."""
+        return self.unfinished.get(segment_id, 0 if segment_id > self.segment else None)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSegment:
+    """A segment that is new, or has new evaluations, for at least one of several readers.
+
+    Evaluations before `first_time`, in microseconds, are hidden by the retention. Without `columns`, it is damaged or
+    has nothing of the flags that are wanted.
+    """
+
+    id: int
+    size: int
+    is_unfinished: bool
+    first_time: int
+    layout: Layout
+    columns: StoredColumns | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +201,64 @@ async def read_segments(
     query = _query.where(_segments.id > position.segment, _segments.id <= last, *_within(wanted))
     rows = (await connection.execute(query.limit(SEGMENTS_AT_ONCE), {"environment": number})).all()
     return await _select(connection, rows, position, wanted, run)
+
+
+async def read_shared(
+    connection: AsyncConnection,
+    number: int,
+    positions: Collection[Position],
+    flags: Collection[UUID],
+    *,
+    last: int,
+    run: Run = in_worker,
+) -> list[SharedSegment]:
+    """Some segments up to the id `last` for several readers, each of which goes on from its own position.
+
+    First come those that a reader has not finished, and then those after the first position. Errors are as in
+    `read_segments`.
+    """
+    unfinished = {each for position in positions for each in position.unfinished}
+    rows: list[Any] = []
+    for some in parts_of(sorted(unfinished), _UNFINISHED_AT_ONCE):
+        rows += (await connection.execute(_query.where(_segments.id.in_(some)), {"environment": number})).all()
+    start = min(position.segment for position in positions)
+    if last > start:
+        after = _query.where(_segments.id > start, _segments.id <= last).limit(SEGMENTS_AT_ONCE)
+        size = 0
+        for row in (await connection.execute(after, {"environment": number})).all():
+            if size >= EVALUATIONS_AT_ONCE:
+                break
+            size += row.size
+            if row.id not in unfinished:
+                rows.append(row)
+    rows.sort(key=attrgetter("id"))
+    with _translated():
+        layouts = await get_layouts(connection, {each.layout_id for each in rows}, run)
+        has_flags = {key: any(flag.id in flags for flag in each.recorded) for key, each in layouts.items()}
+        return [
+            SharedSegment(
+                row.id,
+                row.size,
+                row.size < CONTINUED_SIZE and row.id > row.counted_segment,  # as in `Position.after`
+                row.first_time,
+                layouts[row.layout_id],
+                _read_columns(row, layouts[row.layout_id]) if has_flags[row.layout_id] else None,
+            )
+            for row in rows
+        ]
+
+
+def _read_columns(row: Any, layout: Layout) -> StoredColumns | None:
+    """The columns of a segment; None if they are damaged. Raises UnknownVersionError."""
+    try:
+        columns = unpack(row.version, row.content)
+        columns.check(layout)
+    except UnknownVersionError:
+        raise
+    except ValueError as error:  # it must not end the reading of all others
+        log.error("history_row_damaged", table=tables.segments.name, id=row.id, error=str(error))  # noqa: TRY400
+        return None
+    return columns
 
 
 def _within(wanted: EvaluationFilter) -> Iterator[sa.ColumnElement[bool]]:
