@@ -20,8 +20,8 @@ from flagstaff.database.sqlite.commit_numbers import FOLDER
 from flagstaff.database.turns import BUSY, WAIT_SECONDS, Turns
 from flagstaff.values.errors import unavailable
 
-GIVES_WAY_SECONDS = 0.5
-"""For so long a write gives way to the kills of other workers, so that none starves."""
+GIVES_WAY_SECONDS = 0.25
+"""For so long a write whose turn has come gives way to the kills of other workers, so that none starves."""
 _PAUSE_SECONDS = 0.0005, 0.0015
 _ATTEMPTS = 5  # at a lock that is free but for the moment in which another worker looks whether it is
 
@@ -42,16 +42,17 @@ class WorkerTurns(Turns):
     async def take(self) -> AsyncIterator[None]:
         """Wait for a turn, and keep it until the context ends; raises Error UNAVAILABLE if none comes in time."""
         if current_claim().priority is Priority.KILL:
-            await self._locks.announce_kill()
             try:
+                await self._locks.announce_kill()
                 async with super().take():
                     yield
             finally:
                 self._locks.end_kill()
             return
-        began_at = monotonic()
+        began_at: float | None = None
         while True:
             async with super().take():
+                began_at = began_at or monotonic()
                 if await self._lock(began_at):
                     try:
                         yield
