@@ -392,6 +392,18 @@ TESTS: dict[str, list[str]] = {
         ),
         "web/webhooks/test_deliveries.py::test_a_long_message_leaves_out_the_states",
         "web/webhooks/test_deliveries.py::test_records_are_kept_for_thirty_days",
+        "web/webhooks/test_repeats.py::test_so_many_records_of_a_webhook_are_kept",
+    ],
+    "webhook-messages-of-an-operation": [
+        (
+            "web/webhooks/test_operations.py::"
+            "test_of_an_operation_with_more_changes_than_its_bound_the_newest_are_sent_and_the_others_counted"
+        ),
+        "web/webhooks/test_operations.py::test_a_webhook_gets_at_most_its_own_bound_and_a_chat_one_message",
+    ],
+    "webhook-repeats": [
+        "web/webhooks/test_repeats.py::test_a_webhook_repeats_so_many_messages_in_an_hour_and_refuses_the_next",
+        "web/webhooks/test_repeats.py::test_an_account_repeats_so_many_messages_of_all_webhooks_in_an_hour",
     ],
     "webhook-previews": [
         ("web/webhooks/test_preview.py::test_of_many_changes_the_newest_are_examined_and_the_first_messages_shown")

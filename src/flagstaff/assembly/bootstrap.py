@@ -84,7 +84,7 @@ class Flagstaff:
         self.applications.purge_callers(foundation, passed_time)
         self.identity = build_identity(foundation, mails, passwords, passed_time)
         self.sdk_keys = build_projects(foundation, mails, passed_time)
-        self.hooks = build_hooks(foundation, mails)
+        self.hooks = build_hooks(foundation, mails, self.limits.repeats)
         build_notifications(foundation, mails)
         managed = build_flags(foundation)
         build_releases(foundation, managed.flags, managed.rules, self.history.service, passed_time)

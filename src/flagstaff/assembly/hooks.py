@@ -11,6 +11,9 @@ from flagstaff.hooks.client.tls import Tls
 from flagstaff.hooks.deliveries_service import Deliveries
 from flagstaff.hooks.pace import Pace
 from flagstaff.hooks.previews_service import Previews
+from flagstaff.hooks.purger import Purger
+from flagstaff.hooks.recorder import Recorder
+from flagstaff.hooks.repeats import Repeats
 from flagstaff.hooks.sender import Sender
 from flagstaff.hooks.webhooks_service import Webhooks
 from flagstaff.identity.second_factors.sealing import Sealer
@@ -44,38 +47,40 @@ class Hooks:
         await self.client.close()
 
 
-def build_hooks(foundation: Foundation, mails: Mailer) -> Hooks:
+def build_hooks(foundation: Foundation, mails: Mailer, repeats: Repeats) -> Hooks:
     """Webhooks, and what sends messages to them."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
     reach = Reach(settings.webhook_networks, settings.webhook_ports, settings.webhook_proxy)
     tls = Tls(settings.webhook_authorities, settings.webhook_client_certificate, settings.webhook_client_key)
     client, sealer = _make_client(reach, tls), Sealer(foundation.secret_key)
+    purger = Purger(database, now)
     sender = Sender(
-        database,
-        now,
         Batches(database, now, sealer, settings.public_url),
         Attempts(now, client),
-        foundation.supervisor,
+        Recorder(database, now),
+        purger,
         Pace(settings.webhook_rate_limit, settings.webhook_project_rate_limit),
+        foundation.supervisor,
         tell_administrator=mails.send_webhook_disabled,
     )
     if foundation.is_first_worker:
         foundation.commit_listeners.append(sender.notice_commit)
     foundation.services += [
         Webhooks(database, now, settings, sealer, reach, sender.wake),
-        Deliveries(database, now, settings.public_url, sender.wake),
+        Deliveries(database, now, settings.public_url, sender.wake, repeats),
         Previews(database, now, reach, settings.public_url),
     ]
     foundation.periodic_tasks.append(
         PeriodicTask(
             "webhooks-purge",
             _PURGE_SECONDS,
-            sender.purge,
+            purger.purge,
             "deletes messages to webhooks that are too old or too many",
             by_one_worker=True,
         )
     )
-    sender.export_metrics(foundation.metrics)
+    for each in (sender, purger):
+        each.export_metrics(foundation.metrics)
     return Hooks(foundation, sender, client)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flagstaff.assembly.foundation import Foundation
+from flagstaff.hooks.repeats import Repeats
 from flagstaff.http.limits import Limits, NetworkWindows
 from flagstaff.limits.exchange import Exchange
 from flagstaff.limits.limiter import SlidingWindow
@@ -25,10 +26,11 @@ _TASK = "shared-limits"
 
 @dataclass(frozen=True, slots=True)
 class LimitsOfRequests:
-    """The limits of requests and of each SDK key, and the store that shares them with others, if any."""
+    """The limits of requests, of each SDK key and of repeated messages, and what shares them with others, if any."""
 
     requests: Limits
     sdk_key: SlidingWindow | None
+    repeats: Repeats
     shared: SharedLimits | None
 
     def start(self, foundation: Foundation) -> None:
@@ -67,12 +69,16 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
     )
     sdk_key = _window(settings.sdk_key_rate_limit, _SDK_KEYS)
     refetches = Refetches(settings.browser_rate_limit, foundation.secret_key, capacity=_EVALUATE_KEYS)
-    windows = {**limits.shared(), **refetches.shared, **({} if sdk_key is None else {"sdk_key": sdk_key})}
+    repeats = Repeats()
+    repeats.export_metrics(foundation.metrics)
+    windows = {**limits.shared(), **refetches.shared, **repeats.shared}
+    if sdk_key is not None:
+        windows["sdk_key"] = sdk_key
     shared = _share(foundation, windows)
     foundation.services += limits, refetches
     if shared:
         shared.export_metrics(foundation.metrics)
-    return LimitsOfRequests(limits, sdk_key, shared)
+    return LimitsOfRequests(limits, sdk_key, repeats, shared)
 
 
 def _share(foundation: Foundation, windows: Mapping[str, SlidingWindow]) -> SharedLimits | None:

@@ -3,8 +3,10 @@
 An action is `kind.verb`, such as `flag.toggled`. A new kind of resource has its line here and nowhere else.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
+EVERYTHING = "*"
 _WRITES = ("created", "updated", "deleted")
 
 
@@ -54,6 +56,11 @@ IN_NO_PROJECT = {
 """The kinds of the instance, whose changes administrators see."""
 
 _KINDS = IN_PROJECTS | IN_NO_PROJECT
+
+
+def covers(events: Collection[str], action: str) -> bool:
+    """Return whether events have an action: `flag.*` stands for all of flags, and `*` for all."""
+    return not {EVERYTHING, action, f"{action.partition('.')[0]}.*"}.isdisjoint(events)
 
 
 def actions_of(kind: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from flagstaff.database.change_rows_store import row_of, row_of_batch
 from flagstaff.database.change_states_store import read_whole, store_states
 from flagstaff.database.database import Transaction
 from flagstaff.database.long_lists import some_at_a_time
-from flagstaff.database.outbox_store import enqueue
+from flagstaff.database.outbox_store import enqueue, enqueue_all
 from flagstaff.database.recorded_bytes_store import is_bounded
 from flagstaff.database.revisions_store import Advanced, advance
 
@@ -77,7 +77,7 @@ async def record(transaction: Transaction, change: Change) -> None:
     (transaction.change,) = result.inserted_primary_key
     advanced = await _announce(transaction, change)
     if advanced.may_be_wanted:
-        await enqueue(connection, change.scope, [transaction.change], at=change.at, revision=advanced.revision)
+        await enqueue(connection, transaction.change, change, advanced.revision)
 
 
 def batch_of(made: Sequence[Change], kind: BatchKind, origin_id: UUID | None = None) -> Batch | None:
@@ -100,7 +100,7 @@ async def record_all(transaction: Transaction, made: Sequence[Change], batch: Ba
     transaction.change = numbers[-1]
     advanced = await _announce(transaction, made[0])
     if advanced.may_be_wanted:
-        await enqueue(connection, made[0].scope, numbers, at=at, revision=advanced.revision)
+        await enqueue_all(connection, made[0].scope, numbers, at=at, revision=advanced.revision)
     return numbers
 
 
@@ -117,9 +117,9 @@ async def announce_seen(transaction: Transaction, creation: Change, numbers: Seq
     connection, transaction.change = transaction.connection, numbers[-1]
     advanced = await _announce(transaction, creation)
     if advanced.may_be_wanted:
-        for some in (numbers[:1], numbers[1:]):
-            if some:
-                await enqueue(connection, creation.scope, some, at=creation.at, revision=advanced.revision)
+        await enqueue(connection, numbers[0], creation, advanced.revision)
+        if others := numbers[1:]:
+            await enqueue_all(connection, creation.scope, others, at=creation.at, revision=advanced.revision)
 
 
 async def _write_all(

@@ -7,9 +7,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
+CLIENT = "webhooks"
+"""The client whose turns at the database sending takes: those of the lowest class, so no kill waits for it."""
 KEPT = timedelta(days=30)
 WAITING_MAX = 10_000
 """The number of messages that may wait for one webhook. The oldest are dropped beyond it."""
+RECORDS_MAX = 10_000
+"""The number of messages of a webhook that are kept although they do not wait."""
 _HOUR = 3600.0
 # As Standard Webhooks recommends, in seconds after the attempt before.
 RETRY_SECONDS = (5.0, 300.0, 1800.0, 2 * _HOUR, 5 * _HOUR, 10 * _HOUR, 14 * _HOUR, 20 * _HOUR, 24 * _HOUR)

@@ -13,6 +13,7 @@ from flagstaff.hooks.access import get_for_update, open_place
 from flagstaff.hooks.deliveries import Delivery, State
 from flagstaff.hooks.events_service import Events
 from flagstaff.hooks.messages import compose
+from flagstaff.hooks.repeats import Repeats
 from flagstaff.hooks.webhooks import TEST_EVENT
 from flagstaff.values.errors import invalid_field
 
@@ -41,14 +42,17 @@ class Deliveries:
     now: Callable[[], datetime]
     public_url: str
     wake: Callable[[], None]
+    repeats: Repeats
 
     async def send_test(self, actor: Actor, project_id: UUID | None, webhook_id: UUID) -> Delivery:
         """Send a message about no change, at once and also to a webhook that is switched off."""
-        async with self.database.transaction() as transaction:
-            connection = transaction.connection
-            await get_for_update(connection, actor, project_id, webhook_id)
-            number = await deliveries_store.create_test(connection, webhook_id, TEST_EVENT, self.now())
-            delivery = await deliveries_store.get_delivery(connection, webhook_id, number)
+        with self.repeats.counting(webhook_id, actor.account_id) as repeated:
+            async with self.database.transaction() as transaction:
+                connection = transaction.connection
+                await get_for_update(connection, actor, project_id, webhook_id)
+                number = await deliveries_store.create_test(connection, webhook_id, TEST_EVENT, self.now())
+                delivery = await deliveries_store.get_delivery(connection, webhook_id, number)
+            repeated.count = 1
         self.wake()
         return delivery
 
@@ -86,24 +90,32 @@ class Deliveries:
 
     async def repeat_delivery(self, actor: Actor, project_id: UUID | None, webhook_id: UUID, number: int) -> Delivery:
         """Send a message again, with the same id; one that waits stays as it is."""
-        async with self.database.transaction() as transaction:
-            connection = transaction.connection
-            await get_for_update(connection, actor, project_id, webhook_id)
-            await deliveries_store.get_delivery(connection, webhook_id, number)
-            await deliveries_store.repeat(connection, webhook_id, number=number, most=1)
-            delivery = await deliveries_store.get_delivery(connection, webhook_id, number)
+        with self.repeats.counting(webhook_id, actor.account_id) as repeated:
+            async with self.database.transaction() as transaction:
+                connection = transaction.connection
+                await get_for_update(connection, actor, project_id, webhook_id)
+                await deliveries_store.get_delivery(connection, webhook_id, number)
+                count = await deliveries_store.repeat(connection, webhook_id, number=number, most=1)
+                delivery = await deliveries_store.get_delivery(connection, webhook_id, number)
+            repeated.count = count
         self.wake()
         return delivery
 
     async def repeat_deliveries(
         self, actor: Actor, project_id: UUID | None, webhook_id: UUID, since: datetime, until: datetime
     ) -> int:
-        """Send the messages about changes in a time again, at most a thousand of them; return how many."""
+        """Send the messages about changes in a time again, at most a thousand and as many as there is room for.
+
+        Return how many.
+        """
         if until <= since:
             raise invalid_field("to", "must be later than from")
-        async with self.database.transaction() as transaction:
-            connection = transaction.connection
-            await get_for_update(connection, actor, project_id, webhook_id)
-            count = await deliveries_store.repeat(connection, webhook_id, since=since, until=until, most=REPEATED_MAX)
+        with self.repeats.counting(webhook_id, actor.account_id) as repeated:
+            most = min(REPEATED_MAX, repeated.room)
+            async with self.database.transaction() as transaction:
+                connection = transaction.connection
+                await get_for_update(connection, actor, project_id, webhook_id)
+                count = await deliveries_store.repeat(connection, webhook_id, since=since, until=until, most=most)
+            repeated.count = count
         self.wake()
         return count

@@ -189,11 +189,16 @@ async def settle_unwanted(connection: AsyncConnection, numbers: Collection[int])
     )
 
 
-async def find_oldest_kept(connection: AsyncConnection, webhook_id: UUID, most: int) -> int | None:
-    """The number of the oldest waiting message of a webhook within a bound; None if no more than so many wait."""
+async def find_oldest_kept(
+    connection: AsyncConnection, webhook_id: UUID, most: int, *, waits: bool = True
+) -> int | None:
+    """The number of the oldest message of a webhook within a bound on those that wait, or on the others.
+
+    None if there are no more than so many.
+    """
     numbers = (
         sa.select(_columns.number)
-        .where(_columns.webhook_id == webhook_id, _waiting)
+        .where(_columns.webhook_id == webhook_id, _waiting if waits else sa.not_(_waiting))
         .order_by(_columns.number.desc())
         .offset(most - 1)
         .limit(2)
@@ -202,25 +207,43 @@ async def find_oldest_kept(connection: AsyncConnection, webhook_id: UUID, most: 
     return found[0] if len(found) > 1 else None
 
 
-async def drop_beyond(connection: AsyncConnection, webhook_id: UUID, most: int) -> int:
-    """Drop the oldest waiting messages of a webhook beyond a bound, count them, and return how many they were."""
-    oldest_kept = await find_oldest_kept(connection, webhook_id, most)
-    if oldest_kept is None:
-        return 0
-    delete = tables.webhook_deliveries.delete().where(
-        _columns.webhook_id == webhook_id, _waiting, _columns.number < oldest_kept
-    )
-    dropped = (await connection.execute(delete)).rowcount
+async def drop_beyond(connection: AsyncConnection, webhook_id: UUID, most: int, at_once: int) -> int:
+    """Drop some of the oldest waiting messages of a webhook beyond a bound, count them, and return how many."""
+    dropped = await _delete_beyond(connection, webhook_id, most, at_once, waits=True)
     if dropped:
         update = tables.webhooks.update().where(_webhooks.id == webhook_id)
         await connection.execute(update.values(dropped=_webhooks.dropped + dropped))
     return dropped
 
 
-async def list_overflowing(connection: AsyncConnection, most: int) -> list[UUID]:
-    """The ids of webhooks for which more than so many messages wait."""
-    query = sa.select(_columns.webhook_id).where(_waiting).group_by(_columns.webhook_id)
-    return list((await connection.execute(query.having(sa.func.count() > most))).scalars())
+async def purge_beyond(connection: AsyncConnection, webhook_id: UUID, most: int, at_once: int) -> int:
+    """Delete some of the oldest messages of a webhook that do not wait, beyond a bound, and return how many."""
+    return await _delete_beyond(connection, webhook_id, most, at_once, waits=False)
+
+
+async def _delete_beyond(connection: AsyncConnection, webhook_id: UUID, most: int, at_once: int, *, waits: bool) -> int:
+    oldest_kept = await find_oldest_kept(connection, webhook_id, most, waits=waits)
+    if oldest_kept is None:
+        return 0
+    older = (
+        sa.select(_columns.number)
+        .where(
+            _columns.webhook_id == webhook_id,
+            _waiting if waits else sa.not_(_waiting),
+            _columns.number < oldest_kept,
+        )
+        .order_by(_columns.number)
+        .limit(at_once)
+    )
+    delete = tables.webhook_deliveries.delete().where(_columns.number.in_(older))
+    return (await connection.execute(delete)).rowcount
+
+
+async def list_overflowing(connection: AsyncConnection, most: int, *, waits: bool = True) -> list[UUID]:
+    """The ids of webhooks with more than so many messages that wait, or others."""
+    query = sa.select(_columns.webhook_id).where(_waiting if waits else sa.not_(_waiting))
+    query = query.group_by(_columns.webhook_id).having(sa.func.count() > most)
+    return list((await connection.execute(query)).scalars())
 
 
 async def count_untold(connection: AsyncConnection, webhook_id: UUID) -> int:
@@ -295,7 +318,8 @@ async def repeat(
 
 async def make_due(connection: AsyncConnection, webhook_id: UUID) -> None:
     """Attempt what waits at once, from the first attempt on: a webhook that was switched off is on again."""
-    update = tables.webhook_deliveries.update().where(_columns.webhook_id == webhook_id, _waiting)
+    was_attempted = sa.or_(_columns.attempts > 0, _columns.next_attempt_at.is_not(None))  # few of many that wait
+    update = tables.webhook_deliveries.update().where(_columns.webhook_id == webhook_id, _waiting, was_attempted)
     await connection.execute(update.values(attempts=0, next_attempt_at=None))
 
 

@@ -11,19 +11,22 @@ from datetime import datetime
 from time import monotonic
 
 from flagstaff.changes.changes import COMMAND_LINE
+from flagstaff.concurrency.claims import Priority, claiming
 from flagstaff.concurrency.supervisor import is_set_within
 from flagstaff.database.database import Connection, Database
 from flagstaff.hooks import deliveries_store, webhooks_store
-from flagstaff.hooks.deliveries import Attempt, Delivery, State
+from flagstaff.hooks.deliveries import CLIENT, Attempt, Delivery, State
 from flagstaff.hooks.deliveries_store import Tried
 from flagstaff.hooks.messages import Event
 from flagstaff.hooks.webhooks import Disabled, Webhook
 from flagstaff.hooks.webhooks_service import switch_off
 from flagstaff.projects import projects_store
+from flagstaff.values.errors import Code, Error
 
 RECORDED_AT_ONCE = 50
 """The number of messages in a transaction, after which another webhook's results wait for the next one."""
 _BETWEEN_SECONDS = 0.2
+_TRIED_SECONDS = 15.0  # a database that is busy for longer is told again what came of a second attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Result:
 class _Entry:
     results: Sequence[Result]
     unwanted: Sequence[int]
+    tried_until: float
     is_written: bool = False
     error: Exception | None = None
 
@@ -82,7 +86,8 @@ class Recorder:
 
     async def record(self, results: Sequence[Result], unwanted: Sequence[int]) -> None:
         """Write what came of messages, and delete the unwanted ones, together with the results of other webhooks."""
-        entry = _Entry([each for each in results if each.disabled is None], unwanted)
+        recorded = [each for each in results if each.disabled is None]
+        entry = _Entry(recorded, unwanted, monotonic() + _TRIED_SECONDS)
         if entry.results or entry.unwanted:
             self._waiting.append(entry)
             async with self._lock:
@@ -103,11 +108,15 @@ class Recorder:
     async def _write_some(self) -> None:
         entries = self._take_some()
         try:
-            async with self.database.transaction() as transaction:
-                await _write(transaction.connection, entries)
+            with claiming(CLIENT, Priority.LONG):
+                async with self.database.transaction() as transaction:
+                    await _write(transaction.connection, entries)
         except Exception as error:  # noqa: BLE001 - everyone whose results these are raises it
             for entry in entries:
-                entry.error = error
+                if self._is_tried_again(entry, error):
+                    self._waiting.append(entry)
+                else:
+                    entry.error = error
         except BaseException:  # a stop has cancelled this one; whoever waits writes them
             self._waiting[:0] = entries
             raise
@@ -117,6 +126,11 @@ class Recorder:
                 entry.is_written = True
         finally:
             self._next_at = monotonic() + self.between_seconds
+
+    def _is_tried_again(self, entry: _Entry, error: Exception) -> bool:
+        """Return whether a busy database may take results later, which is better than to send their messages again."""
+        is_busy = isinstance(error, Error) and error.code is Code.UNAVAILABLE
+        return is_busy and monotonic() < entry.tried_until and not self.hurries.is_set()
 
     def _take_some(self) -> list[_Entry]:
         """The entries that have waited longest, for one transaction."""

@@ -16,13 +16,14 @@ from uuid import UUID
 
 import structlog
 
+from flagstaff.concurrency.claims import Priority, claiming
 from flagstaff.concurrency.supervisor import Supervisor, is_set_within
-from flagstaff.database.database import Connection, Database
 from flagstaff.hooks import deliveries_store
 from flagstaff.hooks.attempts import Attempts
 from flagstaff.hooks.batches import Batch, Batches
-from flagstaff.hooks.deliveries import KEPT, WAITING_MAX, State
+from flagstaff.hooks.deliveries import CLIENT, State
 from flagstaff.hooks.pace import TURN, Pace
+from flagstaff.hooks.purger import Purger
 from flagstaff.hooks.recorder import Recorder, Result
 from flagstaff.hooks.webhooks import Disabled, Webhook
 from flagstaff.identity.administration.administrators_store import list_administrators
@@ -37,7 +38,6 @@ TURN_SECONDS = 30.0  # after its last attempt, another process may go on
 _RENEWED_AFTER_SECONDS = TURN_SECONDS / 3  # an attempt takes a quarter of a turn at most
 _AT_ONCE = 64
 _AT_ONCE_OF_PROJECT = 20  # as many webhooks as a project may have by default, so that none waits for another
-_PURGED_AT_ONCE = 500
 _LONGEST_WORK_SECONDS = 10.0  # for one webhook, before others get their turn
 _DUE_MAX = 1000
 _REMEMBERED = 20_000  # the webhooks and projects that were served last
@@ -49,20 +49,21 @@ class Sender:
 
     def __init__(
         self,
-        database: Database,
-        now: Callable[[], datetime],
         batches: Batches,
         attempts: Attempts,
-        supervisor: Supervisor,
+        recorder: Recorder,
+        purger: Purger,
         pace: Pace,
+        supervisor: Supervisor,
         *,
         tell_administrator: Callable[[str, str, str, str], Coroutine[Any, Any, None]],
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
         """`tell_administrator` mails that a webhook of the instance is off: address, host, page's path, reason."""
-        self._database, self._now, self._batches, self._attempts = database, now, batches, attempts
+        self._database, self._now = batches.database, batches.now
+        self._batches, self._attempts, self._recorder, self._purger = batches, attempts, recorder, purger
         self._supervisor, self._tell_administrator = supervisor, tell_administrator
-        self._pace, self._recorder, self._is_stopping = pace, Recorder(database, now), False
+        self._pace, self._is_stopping = pace, False
         self._look_seconds = look_seconds
         self._woken = asyncio.Event()
         self._running: dict[UUID, asyncio.Task[None]] = {}
@@ -71,7 +72,7 @@ class Sender:
         self._served: dict[UUID | None, float] = {}
         """When webhooks and projects were served last, those of longest ago first."""
         self._after, self._is_crowded = _FIRST, False
-        self.sent = self.failures = self.dropped = 0
+        self.sent = self.failures = self.named = 0
         self._oldest: datetime | None = None
         self._has_webhooks = False
 
@@ -80,7 +81,9 @@ class Sender:
         metrics.add_counter("webhook_messages_sent", "Messages that webhooks have accepted.", lambda: self.sent)
         metrics.add_counter("webhook_failures", "Attempts that webhooks did not accept.", lambda: self.failures)
         metrics.add_counter(
-            "webhook_messages_dropped", "Messages dropped because too many waited.", lambda: self.dropped
+            "webhook_messages_missed",
+            "Messages of which receivers were told that they are missing.",
+            lambda: self.named,
         )
         metrics.add_gauge("webhook_lag_seconds", "The age of the oldest message that waits.", self.lag_seconds, max)
         metrics.add_gauge("webhook_turns_waiting", "Webhooks that wait for the pace.", lambda: self._pace.waiting)
@@ -176,24 +179,10 @@ class Sender:
         while self._running:
             await asyncio.wait(self._running.values())
 
-    async def purge(self) -> None:
-        """Delete messages that are older than 30 days, some at a time, and drop what is beyond the bound.
-
-        The next attempt of a webhook whose receiver fails can be a day away, and drops nothing until then.
-        """
-        async with self._database.read() as connection:
-            overflowing = await deliveries_store.list_overflowing(connection, WAITING_MAX)
-        for webhook_id in overflowing:
-            async with self._database.transaction() as transaction:
-                await self._drop_beyond(transaction.connection, webhook_id)
-        deleted = _PURGED_AT_ONCE
-        while deleted == _PURGED_AT_ONCE:
-            async with self._database.transaction() as transaction:
-                deleted = await deliveries_store.purge(transaction.connection, self._now() - KEPT, _PURGED_AT_ONCE)
-
     async def _serve_logged(self, webhook_id: UUID, project_id: UUID | None) -> None:
         try:
-            await self._serve(webhook_id, project_id)
+            with claiming(CLIENT, Priority.LONG):
+                await self._serve(webhook_id, project_id)
         except Error as error:
             log.warning("webhook_not_sent", webhook=str(webhook_id), reason=error.message)
         except Exception:  # the edge of a background task: others go on, and it is looked at again
@@ -233,24 +222,13 @@ class Sender:
         """Take or keep the turn, and drop what is beyond the bound. With SQLite, no other process sends."""
         if self._database.is_postgresql:
             async with self._database.transaction() as transaction:
-                connection = transaction.connection
                 has_turn = await deliveries_store.take_turn(
-                    connection, webhook_id, self._database.instance, TURN_SECONDS
+                    transaction.connection, webhook_id, self._database.instance, TURN_SECONDS
                 )
-                if has_turn:
-                    await self._drop_beyond(connection, webhook_id)
-            return has_turn
-        async with self._database.read() as connection:
-            is_within = await deliveries_store.find_oldest_kept(connection, webhook_id, WAITING_MAX) is None
-        if not is_within:
-            async with self._database.transaction() as transaction:
-                await self._drop_beyond(transaction.connection, webhook_id)
+            if not has_turn:
+                return False
+        await self._purger.drop_beyond(webhook_id)
         return True
-
-    async def _drop_beyond(self, connection: Connection, webhook_id: UUID) -> None:
-        if dropped := await deliveries_store.drop_beyond(connection, webhook_id, WAITING_MAX):
-            self.dropped += dropped
-            log.warning("webhook_messages_dropped", webhook=str(webhook_id), count=dropped)
 
     async def _end_turn(self, webhook_id: UUID) -> None:
         if self._database.is_postgresql:
@@ -269,6 +247,7 @@ class Sender:
             await self._recorder.record(results, batch.unwanted)
         self.sent += sum(each.state is State.DELIVERED for each in results)
         self.failures += sum(each.state is not State.DELIVERED for each in results)
+        self.named += sum(each.names_dropped for each in results)
         reason = next((each.disabled for each in results if each.disabled), None)
         if batch.webhook.project_id is None and reason is not None:
             await self._tell_administrators(batch.webhook, reason)

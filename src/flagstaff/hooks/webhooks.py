@@ -10,7 +10,7 @@ from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 from uuid import UUID
 
-from flagstaff.changes.actions import INSTANCE_ACTIONS, PROJECT_ACTIONS
+from flagstaff.changes.actions import EVERYTHING, INSTANCE_ACTIONS, PROJECT_ACTIONS, covers
 from flagstaff.hooks.client.addresses import DEFAULT_PORTS, Reach, is_allowed, read_address
 from flagstaff.hooks.notices import INSTANCE_NOTICES, PROJECT_NOTICES
 from flagstaff.values.keys import check_environment_key
@@ -23,7 +23,6 @@ TAGS_MAX = 50
 ROTATION_LIFETIME = timedelta(hours=24)
 """For how long the secret before also signs after a rotation."""
 _SECRET_BYTES = 32
-_EVERYTHING = "*"
 
 TEST_EVENT = "webhook.test"
 """The type of the message that a person sends to try a webhook."""
@@ -36,7 +35,7 @@ INSTANCE_EVENTS: tuple[str, ...] = (*PROJECT_EVENTS, *INSTANCE_ACTIONS, *INSTANC
 
 def _patterns_of(types: Sequence[str]) -> tuple[str, ...]:
     kinds = dict.fromkeys(each.partition(".")[0] for each in types)
-    return (*types, *(f"{kind}.*" for kind in kinds), _EVERYTHING)
+    return (*types, *(f"{kind}.*" for kind in kinds), EVERYTHING)
 
 
 PROJECT_PATTERNS, INSTANCE_PATTERNS = _patterns_of(PROJECT_EVENTS), _patterns_of(INSTANCE_EVENTS)
@@ -102,15 +101,11 @@ class Webhook:
         `environment` is the key of the change's environment, and `tags` are its flag's tags. A change that has none,
         such as to a segment or a member, is not narrowed by them.
         """
-        if not any(_covers(event, action) for event in self.events):
+        if not covers(self.events, action):
             return False
         if self.environments is not None and environment is not None and environment not in self.environments:
             return False
         return self.tags is None or tags is None or not set(self.tags).isdisjoint(tags)
-
-
-def _covers(event: str, action: str) -> bool:
-    return event in (_EVERYTHING, action) or (event.endswith(".*") and action.startswith(event[:-1]))
 
 
 def check_events(given: Sequence[str], patterns: Sequence[str]) -> tuple[str, ...]:

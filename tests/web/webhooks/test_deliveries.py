@@ -450,7 +450,7 @@ async def test_beyond_the_bound_the_oldest_messages_are_dropped_and_the_next_one
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("flagstaff.hooks.sender.WAITING_MAX", 3)
+    monkeypatch.setattr("flagstaff.hooks.purger.WAITING_MAX", 3)
     webhook = await hook(events=["flag.toggled"])
     flag = await ada.create_flag(await ada.get_environment(project))
     await settle(flagstaff)  # the creation of the flag waits, too, until it is known that nobody wants it
@@ -477,7 +477,7 @@ async def test_messages_are_sent_when_they_are_due_also_after_others_were_droppe
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("flagstaff.hooks.sender.WAITING_MAX", 3)
+    monkeypatch.setattr("flagstaff.hooks.purger.WAITING_MAX", 3)
     webhook = await hook(events=["flag.toggled"])
     flag = await ada.create_flag(await ada.get_environment(project))
     await settle(flagstaff)
@@ -508,7 +508,7 @@ async def test_the_bound_holds_while_the_next_attempt_is_far_away(
     receiver: Receiver,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("flagstaff.hooks.sender.WAITING_MAX", 3)
+    monkeypatch.setattr("flagstaff.hooks.purger.WAITING_MAX", 3)
     webhook = await hook(events=["flag.toggled"])
     flag = await ada.create_flag(await ada.get_environment(project))
     receiver.answer = lambda _: response(503, retry_after="86400")
