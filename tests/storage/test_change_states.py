@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 from uuid import UUID, uuid4
@@ -10,11 +11,15 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.changes.changes import COMMAND_LINE, Change, Scope
+from flagstaff.changes.redaction import without_user
 from flagstaff.database import tables
 from flagstaff.database.change_states_store import DELTAS_MAX_BYTES
 from flagstaff.database.changes_store import list_between, record, record_all
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
+from flagstaff.history.erased_users import Subject
+from flagstaff.people.naming import names_user
+from flagstaff.people.trail import count_in_trail, erase_from_trail
 from tests.support.builders import AT
 from tests.support.stores import Store
 
@@ -188,3 +193,28 @@ async def test_a_downgrade_stores_all_changes_as_wholes(database: Database, stor
     async with database.read() as connection:
         rows = (await connection.execute(sa.select(columns.before, columns.after).order_by(columns.id))).all()
     assert [tuple(row) for row in rows] == states_of([*made[:2], other, *made[2:]])
+
+
+@pytest.mark.both_databases
+async def test_a_user_is_erased_from_the_states_that_follow_from_others(database: Database) -> None:
+    by_user = {"rule_type": "user_id", "rule_value": "ada", "conditions": [], "enabled": True, "note": LONG}
+    listed = [{"attribute": "user_id", "operator": "in", "values": ["ada", "eve"]}]
+    by_list = {**by_user, "rule_type": "attributes", "rule_value": None, "conditions": listed}
+    states: list[State] = [None, {**by_user, "rule_value": "eve"}, by_user, {**by_user, "enabled": False}, by_user]
+    states += [by_list, {**by_list, "enabled": False}]
+    made = [make_change(each.before, each.after, action="rule.updated") for each in chain(*states)]
+    await write(database, *made)
+    assert [row.based_on is None for row in await stored_rows(database)] == [True, *[False] * 5]
+    subject = Subject(user_id="ada")
+    assert await count_in_trail(database, PROJECT, subject, most_parts=10) == (2, False)
+    assert sum([turn.altered async for turn in erase_from_trail(database, PROJECT, subject)]) == 2
+    named = partial(names_user, subject)
+    assert await read_states(database) == [
+        (without_user(each.before, named), without_user(each.after, named)) for each in made
+    ]
+    rows = await stored_rows(database)
+    assert not [row for row in rows if "ada" in f"{row.before}{row.after}"]
+    # The next change finds a state that the trail does not have any more as it was.
+    erased = without_user(states[-1], named)
+    await write(database, make_change(states[-1], {**(states[-1] or {}), "enabled": True}, action="rule.updated"))
+    assert (await read_states(database))[-1][1] == {**(erased or {}), "enabled": True}
