@@ -94,14 +94,16 @@ def _store(
     if before is None or after is None or delta is None:
         return StoredStates(row, whole, whole)
     length = before.length(delta[0]) + after.length(delta[1])
+    names = [name for name in delta[1] if before.fields[name] != after.fields[name]]
+    altered = before.length(names) + after.length(names)
     if latest is None or latest.digest != before.digest(key):
-        return StoredStates(row, whole, length)
+        return StoredStates(row, whole, altered)
     delta_bytes = (latest.delta_bytes or 0) + _DELTA_BYTES + length
     if delta_bytes > max(DELTAS_MAX_BYTES, after.size):
-        return StoredStates(row, whole, length)
+        return StoredStates(row, whole, altered)
     based_on = latest.number if latest.based_on is None else latest.based_on
     row |= {"before": delta[0], "after": delta[1], "based_on": based_on, "delta_bytes": delta_bytes}
-    return StoredStates(row, _ROW_BYTES + before.stored_bytes(delta[0]) + after.stored_bytes(delta[1]), length)
+    return StoredStates(row, _ROW_BYTES + before.stored_bytes(delta[0]) + after.stored_bytes(delta[1]), altered)
 
 
 async def _find_latest(connection: AsyncConnection, resource_ids: Sequence[UUID]) -> dict[UUID, _Latest]:

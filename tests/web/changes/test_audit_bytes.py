@@ -77,7 +77,8 @@ async def test_a_project_has_the_bytes_of_four_accounts(
 async def test_what_turns_something_off_passes_beyond_the_bound_and_is_not_counted(
     ada: Caller, project: Json, environment: Json
 ) -> None:
-    flags = [await ada.create_flag(environment, key=key) for key in ("a", "b", "c")]
+    tags = [f"{number:02}{'ü' * 48}" for number in range(20)]
+    flags = [await ada.create_flag(environment, key=key, tags=tags) for key in ("a", "b", "c")]
     key = await create_key(ada, project)
     await use_up(ada, flags[0])
     bulk = f"{environment_path(environment)}/bulk-actions"
