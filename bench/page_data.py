@@ -72,7 +72,11 @@ async def find_production(flagstaff: Flagstaff, sdk_key: str) -> EnvironmentSnap
     """The environment `production` of a project, as a service that has been started would evaluate it."""
     access = await flagstaff.serving.sdk_keys.find(sdk_key)
     assert access is not None
-    return access.project.environments["production"]
+    known = access.project.find_by_key("production")
+    assert known is not None
+    environment = await flagstaff.serving.snapshots.find_environment(known.project_id, known.environment_id)
+    assert environment is not None
+    return environment
 
 
 async def _evaluate(settings: Settings, sdk_key: str) -> None:

@@ -264,9 +264,8 @@ async def _store_users(store: Store, project_id: UUID, environment_id: UUID, use
     """Write an evaluation and an event of each of many users to the history, as an instance writes them."""
     database = Database(None, store.data_directory)
     try:
-        project = await SnapshotSource(database).load_project(project_id)
-        assert project is not None
-        snapshot = project.environments["production"]
+        snapshot = await SnapshotSource(database).load_first(project_id, environment_id)
+        assert snapshot is not None
         for start in range(0, users, _BATCH):
             names = [f"user-{number}" for number in range(start, min(users, start + _BATCH))]
             recorded = [evaluate(snapshot, name, None)[1] for name in names]

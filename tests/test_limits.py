@@ -163,6 +163,7 @@ TESTS: dict[str, list[str]] = {
             "::test_a_segment_that_many_flags_name_is_sent_in_pieces_to_sdks_that_evaluate_flags_themselves"
         ),
     ],
+    "first-loads": ["unit/runtime/test_first_loads.py::test_first_loads_are_bounded_and_projects_take_turns"],
     "remembered-flags": [
         "unit/runtime/test_local_flags.py::test_the_flags_of_environments_are_kept_up_to_a_number_of_bytes"
     ],

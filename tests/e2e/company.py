@@ -118,7 +118,10 @@ async def _work(ada: Caller, flagstaff: Flagstaff, production: Json) -> None:
 async def _live_through_a_day(flagstaff: Flagstaff, shop: Json) -> None:
     access = await flagstaff.serving.sdk_keys.find(shop["sdk_key"])
     assert access is not None
-    environment = access.project.environments["production"]
+    known = access.project.find_by_key("production")
+    assert known is not None
+    environment = await flagstaff.serving.snapshots.find_environment(known.project_id, known.environment_id)
+    assert environment is not None
     chance = random.Random(7)
     now = datetime.now(UTC)
     records: list[Record] = []

@@ -49,7 +49,7 @@ def list_rules(database: Database) -> Awaitable[object]:
 
 
 def load_snapshot(database: Database) -> Awaitable[object]:
-    return SnapshotSource(database).load_project(PROJECT.id)
+    return SnapshotSource(database).load_first(PROJECT.id, ENVIRONMENT.id)
 
 
 @pytest.mark.each_case_on_both_databases

@@ -1,7 +1,7 @@
 """A project whose loads a test controls, with the snapshots and the SDK keys that serve it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 from uuid import UUID
@@ -10,7 +10,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.revisions import Revision
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownEnvironment, ProjectSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
@@ -35,10 +35,11 @@ class World:
         self.exists = True
         self.loads: list[str] = []  # one entry for each load that has started
         self.failure: Exception | None = None
+        self.before_return: Callable[[str], Awaitable[None]] | None = None  # awaited when a load has read
         self.let_go = asyncio.Event()
         self.let_go.set()
-        loaders = Loaders(self.load_project, self.load_environment, self.load_key_hashes, self.load_revisions)
-        self.snapshots = Snapshots(loaders, Supervisor())
+        self.forgotten: list[UUID] = []
+        self.snapshots = Snapshots(self.loaders(), Supervisor())
         self.now = AT
         self.is_following = True
         self.sdk_keys = SdkKeys(
@@ -47,6 +48,11 @@ class World:
             is_following=lambda: self.is_following,
             now=lambda: self.now,
             limiter=limiter,
+        )
+
+    def loaders(self) -> Loaders:
+        return Loaders(
+            self.load_project, self.load_first, self.load_environment, self.load_revisions, self.forgotten.append
         )
 
     @property
@@ -64,7 +70,11 @@ class World:
     async def served(self, key: str = "production") -> bool | None:
         """Return the result of an evaluation now, or None if the project or the environment is unknown."""
         access = await self.sdk_keys.find(self.sdk_key)
-        environment = access.project.environments.get(key) if access else None
+        known = access.project.find_by_key(key) if access else None
+        if access is None or known is None:
+            return None
+        loaded = access.project.find_loaded(known.environment_id)
+        environment = loaded or await self.snapshots.find_environment(self.project.id, known.environment_id)
         return b'"enabled":true' in evaluate(environment, "ada", None)[0] if environment else None
 
     async def until_loading(self, count: int) -> None:
@@ -74,23 +84,26 @@ class World:
         hashes = [hash_sdk_key(self.sdk_key), *(each for keys in self.sdk_keys_of.values() for each in keys)]
         return dict.fromkeys(hashes, self.project.id) if self.exists else {}
 
-    async def load_key_hashes(self, project_id: UUID) -> frozenset[bytes] | None:
-        known = self.exists and project_id == self.project.id
-        hashes = hash_sdk_key(self.sdk_key), *(each for keys in self.sdk_keys_of.values() for each in keys)
-        return await self._load("keys", lambda: frozenset(hashes) if known else None)
-
     async def load_project(self, project_id: UUID) -> ProjectSnapshot | None:
-        return await self._load("project", lambda: self._read_project(project_id))
+        return await self._load("keys", lambda: self._read_project(project_id))
+
+    async def load_first(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
+        key = self._key_of(project_id, environment_id)
+        return await self._load(f"first {key}", lambda: self._read_environment(key) if key else None)
 
     async def load_environment(
-        self, project_id: UUID, environment_id: UUID
+        self, project_id: UUID, environment_id: UUID, before: EnvironmentSnapshot | None
     ) -> tuple[EnvironmentSnapshot | None, dict[UUID, Revision]]:
-        key = next((key for key, each in self.environments.items() if each.id == environment_id), "")
-        known = key and project_id == self.project.id
+        key = self._key_of(project_id, environment_id)
         return await self._load(
-            key or "gone",
-            lambda: (self._read_environment(key) if known else None, self._read_revisions(project_id)),
+            key if before else f"{key or 'gone'} anew",
+            lambda: (self._read_environment(key) if key else None, self._read_revisions(project_id)),
         )
+
+    def _key_of(self, project_id: UUID, environment_id: UUID) -> str:
+        if project_id != self.project.id:
+            return ""
+        return next((key for key, each in self.environments.items() if each.id == environment_id), "")
 
     async def load_revisions(self, project_id: UUID) -> dict[UUID, Revision]:
         return self._read_revisions(project_id)
@@ -105,6 +118,8 @@ class World:
         """Read the committed state, and return it when the test says so."""
         self.loads.append(name)
         loaded = read()
+        if self.before_return:
+            await self.before_return(name)
         await self.let_go.wait()
         if self.failure:
             raise self.failure
@@ -113,8 +128,13 @@ class World:
     def _read_project(self, project_id: UUID) -> ProjectSnapshot | None:
         if not self.exists or project_id != self.project.id:
             return None
-        compiled = {key: self._read_environment(key) for key in self.environments}
-        return ProjectSnapshot(self.project.id, self.sdk_key, compiled)
+        known = {
+            each.id: KnownEnvironment(
+                each.project_id, each.id, key, self.revisions.get(key, 0), dict(self.sdk_keys_of.get(key, {}))
+            )
+            for key, each in self.environments.items()
+        }
+        return ProjectSnapshot(self.project.id, self.sdk_key, {}, known, max(self.revisions.values()))
 
     def _read_environment(self, key: str) -> EnvironmentSnapshot:
         environment = self.environments[key]

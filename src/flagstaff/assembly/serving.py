@@ -8,14 +8,12 @@ from flagstaff.assembly.applications import LocalApplications
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.concurrency.claims import Priority
 from flagstaff.database.revisions_service import load_revisions
-from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.http.connections.connection_bounds import ConnectionBounds
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.idle_projects import SWEEPS, IdleProjects
 from flagstaff.serving.known_sdk_keys import SdkKeys
 from flagstaff.serving.loaders import Loaders
-from flagstaff.serving.local_flags import LocalFlagsCache
 from flagstaff.serving.streams import Streams
 from flagstaff.snapshots.snapshots_service import SnapshotSource
 
@@ -49,9 +47,10 @@ def build_serving(
     source = SnapshotSource(foundation.database)
     loaders = Loaders(
         load_project=source.load_project,
+        load_first=source.load_first,
         load_environment=source.load_environment,
-        load_key_hashes=source.load_key_hashes,
         load_revisions=partial(load_revisions, foundation.database),
+        forget=source.forget,
     )
     snapshots = Snapshots(loaders, supervisor)
     sdk_keys = SdkKeys(snapshots, load=source.load_sdk_keys, is_following=is_following, now=now, limiter=sdk_key_limit)
@@ -67,7 +66,7 @@ def build_serving(
             sdk_keys,
             has_streams=streams.has_streams,
             may_unload=is_following,
-            forget=partial(_forget, source, applications.local_flags),
+            forget=applications.local_flags.forget,
         ),
         ConnectionBounds(
             most=foundation.share(settings.max_connections),
@@ -92,8 +91,3 @@ def build_serving(
     for each in (snapshots, streams, served.idle_projects, served.connection_bounds):
         each.export_metrics(foundation.metrics)
     return served
-
-
-def _forget(source: SnapshotSource, local_flags: LocalFlagsCache, project: ProjectSnapshot) -> None:
-    source.forget(project)
-    local_flags.forget(project)

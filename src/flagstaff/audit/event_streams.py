@@ -11,7 +11,7 @@ from uuid import UUID
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.audit.followers_service import Follower, Followers
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot import KnownEnvironment, ProjectSnapshot
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.event_stream import Stream, event, serve_stream
 from flagstaff.serving.streams import Streams, Topic
@@ -55,7 +55,7 @@ class _Revisions:
     def __init__(self, form: Form) -> None:
         self._form = form
 
-    async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
+    async def news(self, environment: KnownEnvironment) -> bytes | None:
         """The event."""
         return self._form.event(environment.project_id, environment.revision)
 
@@ -116,18 +116,18 @@ class Events:
         if project is None or project_id not in self._parts:
             return
         for stream, part in self._parts[project_id].items():
-            for environment in project.environments.values():
+            for environment in project.known.values():
                 self._join(part, stream, environment, 0)
 
     async def _begin(self, stream: Stream, project_id: UUID, form: Form) -> bytes:
         """Let a stream follow a project; return the first event about it."""
         project = await self._find(project_id)
         part = self._parts[project_id][stream] = _Part(form, set())
-        for environment in project.environments.values():
+        for environment in project.known.values():
             self._join(part, stream, environment, environment.revision)
-        return form.event(project_id, max(each.revision for each in project.environments.values()))
+        return form.event(project_id, max(each.revision for each in project.known.values()))
 
-    def _join(self, part: _Part, stream: Stream, environment: EnvironmentSnapshot, revision: int) -> None:
+    def _join(self, part: _Part, stream: Stream, environment: KnownEnvironment, revision: int) -> None:
         """Let a stream, whose client has this revision, follow an environment unless it does."""
         topic = Topic(part.form.kind, environment.project_id, environment.environment_id)
         if topic not in part.topics:
@@ -157,6 +157,6 @@ class Events:
 
     async def _find(self, project_id: UUID) -> ProjectSnapshot:
         project = await self._snapshots.find(project_id)
-        if project is None or not project.environments:
+        if project is None or not project.known:
             raise not_found("environment")
         return project

@@ -34,7 +34,7 @@ _latest = _latest_time.scalar_subquery()
 _insert_all = tables.changes.insert()
 _insert_numbered = _insert_all.returning(_columns.id, sort_by_parameter_order=True)
 _insert = tables.changes.insert().values(at=sa.case((_latest > _at, _latest), else_=_at))
-_latest_number = sa.select(sa.func.max(_columns.id)).where(_columns.environment_id == sa.bindparam("environment"))
+_latest_number = sa.select(sa.func.max(_columns.id)).where(_columns.project_id == sa.bindparam("project"))
 _newest = sa.select(sa.func.coalesce(sa.func.max(_columns.id), 0))
 _after = sa.select(_columns.at).where(_columns.id > sa.bindparam("since")).order_by(_columns.id)
 _by_number = sa.select(tables.changes).where(
@@ -175,9 +175,9 @@ async def changes_after(connection: AsyncConnection, number: int, most: int = 10
     return len(moments), min(moments, default=None)
 
 
-async def latest_change(connection: AsyncConnection, environment_id: UUID) -> int:
-    """The number of the latest change in an environment; 0 if there is none."""
-    number: int | None = (await connection.execute(_latest_number, {"environment": environment_id})).scalar_one()
+async def latest_change(connection: AsyncConnection, project_id: UUID) -> int:
+    """The number of the latest change in a project; 0 if there is none."""
+    number: int | None = (await connection.execute(_latest_number, {"project": project_id})).scalar_one()
     return number or 0
 
 

@@ -1,7 +1,7 @@
 """Snapshots: the flags of an environment, compiled for evaluation. Immutable; a change creates a new snapshot."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from flagstaff.evaluation.loops import Answers, Prefixes
 from flagstaff.evaluation.matches import RuleMatch
 from flagstaff.evaluation.targets import Buckets, Contents, Targeting, Write
 from flagstaff.metrics.metrics import Kind
-from flagstaff.projects.sdk_keys import KeyInForce
+from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
 
 
 class KnownAttributes(NamedTuple):
@@ -76,6 +76,15 @@ class Translation:
     is_open: bool
 
 
+class Use:
+    """Whether an environment was used since somebody has looked. Evaluations set it, because a time would cost more."""
+
+    __slots__ = ("is_recent",)
+
+    def __init__(self) -> None:
+        self.is_recent = True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EnvironmentSnapshot:
     """A compiled environment. Each flag's JSON fragment ends with a comma, except the last one in the response.
@@ -85,8 +94,9 @@ class EnvironmentSnapshot:
     byte, and `rollout_answers` the rollouts' fragments; with it, they are in `targeting`.
 
     `revision` tells its states apart, and rises with each change. `read_at` is the project's revision when the state
-    was read: no change up to that one is missing. `metadata` names the environment and the revision to OpenFeature's
-    SDKs, as a set of flags and its version.
+    was read: no change up to that one is missing; in the audit trail, no change up to `number` is
+    missing. `metadata` names the environment and the revision to OpenFeature's SDKs, as a set of flags and its
+    version.
     """
 
     project_id: UUID
@@ -113,6 +123,8 @@ class EnvironmentSnapshot:
     known: dict[bytes, KnownAttributes] = field(default_factory=dict)  # by their JSON; requests repeat most of it
     revision: int = 0
     read_at: int = 0
+    number: int = 0
+    use: Use = field(default_factory=Use)
     translations: dict[Dialect, Translation] = field(default_factory=dict)  # those that were asked for
     sdk_keys: Mapping[bytes, KeyInForce] = field(default_factory=dict)  # the environment's own, by their hashes
     metrics: Mapping[str, Kind] = field(default_factory=dict)  # the project's, by key
@@ -140,10 +152,64 @@ def pieces_of(snapshot: EnvironmentSnapshot) -> Iterator[object]:
         yield from snapshot.targeting.by_predicate.values()
 
 
+@dataclass(frozen=True, slots=True)
+class KnownEnvironment:
+    """What is known of an environment whether or not its flags are loaded: its revision, and its keys by their hashes.
+
+    `environment_key` is its own key, and `sdk_keys` are those of applications.
+    """
+
+    project_id: UUID
+    environment_id: UUID
+    environment_key: str
+    revision: int
+    sdk_keys: Mapping[bytes, KeyInForce] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, loaded: EnvironmentSnapshot) -> "KnownEnvironment":
+        """What is known of a loaded environment."""
+        return cls(loaded.project_id, loaded.environment_id, loaded.environment_key, loaded.revision, loaded.sdk_keys)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ProjectSnapshot:
-    """A compiled project: its environments by key."""
+    """A project: all of its environments by id, and those whose flags are loaded and compiled, by key.
+
+    `read_at` is its revision when the list of environments was read.
+    """
 
     project_id: UUID
     sdk_key: str
     environments: Mapping[str, EnvironmentSnapshot]
+    known: Mapping[UUID, KnownEnvironment]
+    read_at: int = 0
+
+    def find_loaded(self, environment_id: UUID) -> EnvironmentSnapshot | None:
+        """The environment with this id, if it is loaded."""
+        known = self.known.get(environment_id)
+        return self.environments.get(known.environment_key) if known is not None else None
+
+    def find_by_key(self, key: str) -> KnownEnvironment | None:
+        """The environment with this key, loaded or not."""
+        return next((each for each in self.known.values() if each.environment_key == key), None)
+
+    def including(self, environment: EnvironmentSnapshot) -> "ProjectSnapshot":
+        """The project with this state of an environment."""
+        environment_id = environment.environment_id
+        known = self.known.get(environment_id)
+        if known is None or known.revision <= environment.revision:  # otherwise the list was read later
+            known = KnownEnvironment.of(environment)
+        environments = {**self.environments, environment.environment_key: environment}
+        return replace(self, environments=environments, known={**self.known, environment_id: known})
+
+    def without(self, environment_id: UUID, *, is_deleted: bool = False) -> "ProjectSnapshot":
+        """The project without an environment that is not loaded any more, or was deleted."""
+        loaded = {key: each for key, each in self.environments.items() if each.environment_id != environment_id}
+        known = {each: at for each, at in self.known.items() if each != environment_id} if is_deleted else self.known
+        return replace(self, environments=loaded, known=known)
+
+    def key_hashes(self) -> Iterator[bytes]:
+        """The hashes of all SDK keys of the project and of its environments."""
+        yield hash_sdk_key(self.sdk_key)
+        for each in self.known.values():
+            yield from each.sdk_keys

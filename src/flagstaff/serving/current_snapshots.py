@@ -5,30 +5,47 @@ from collections.abc import Callable, Iterable, Mapping
 from uuid import UUID
 from weakref import WeakValueDictionary
 
+from flagstaff.concurrency.fair_queue import FairQueue
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.evaluation.snapshot import ProjectSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.serving.loaders import Loaders
-from flagstaff.serving.served_project import Served, ServedProject
+from flagstaff.serving.served import Served
+from flagstaff.serving.served_project import ServedProject
 from flagstaff.telemetry.metrics import Metrics
+
+FIRST_LOADS_AT_ONCE, FIRST_LOADS_WAITING = 2, 1_000
+_TOO_MANY = "Too many environments are being loaded. Try again shortly."
 
 
 class Snapshots:
     """The projects that are served, by their ids."""
 
     def __init__(self, loaders: Loaders, supervisor: Supervisor) -> None:
-        self._served = Served(loaders, supervisor)
+        turns = FairQueue(
+            at_once=FIRST_LOADS_AT_ONCE,
+            waiting=FIRST_LOADS_WAITING,
+            waiting_of_one=FIRST_LOADS_WAITING,
+            too_many=_TOO_MANY,
+            too_many_of_one=_TOO_MANY,
+        )
+        self._served = Served(loaders, supervisor, turns)
         # A project that is not known may be in use all the same, and must not be loaded by two objects at once.
         self._projects: WeakValueDictionary[UUID, ServedProject] = WeakValueDictionary()
 
     def export_metrics(self, metrics: Metrics) -> None:
-        """Export the numbers of projects."""
+        """Export the numbers of projects and environments."""
         metrics.add_gauge("snapshots", "Projects in memory.", lambda: len(self.loaded))
+        metrics.add_gauge("snapshot_environments", "Environments whose flags are in memory.", self.count_environments)
         metrics.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self._served.stale))
 
     @property
     def loaded(self) -> Mapping[UUID, ProjectSnapshot]:
         """The snapshots in memory, by their projects' ids."""
         return {each.project_id: each.snapshot for each in self._served.known if each.snapshot is not None}
+
+    def count_environments(self) -> int:
+        """Count the environments whose flags are in memory."""
+        return sum(len(each.environments) for each in self.loaded.values())
 
     def list_known(self) -> list[ServedProject]:
         """The projects that are loaded, or whose keys were read."""
@@ -58,6 +75,15 @@ class Snapshots:
         """The snapshot of a project; see `ServedProject.find`."""
         return await self._project(project_id).find()
 
+    async def find_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
+        """An environment of a project; see `ServedProject.find_environment`."""
+        return await self._project(project_id).find_environment(environment_id)
+
+    def find_present(self, project_id: UUID) -> ProjectSnapshot | None:
+        """The present state of a project, if it is in memory."""
+        known = self._projects.get(project_id)
+        return known.snapshot if known is not None else None
+
     async def refresh(self, project_id: UUID, environment_id: UUID | None = None) -> None:
         """Load a project, or one of its environments; see `ServedProject.refresh`."""
         await self._project(project_id).refresh(environment_id)
@@ -80,7 +106,7 @@ class Snapshots:
 
     async def refresh_all(self, others: Iterable[UUID]) -> None:
         """Load again the projects that are loaded or being loaded, and these others."""
-        loading = {each.project_id for each in self._projects.values() if each.is_loading}
+        loading = {each.project_id for each in self._projects.values() if each.is_in_use}
         await self._refresh_each([self._project(each) for each in {*others, *self.loaded, *loading}])
 
     async def retry(self) -> None:
@@ -100,4 +126,4 @@ class Snapshots:
     async def _refresh_each(self, projects: Iterable[ServedProject]) -> None:
         """Load projects again, one by one. One that cannot be loaded becomes stale and does not stop the others."""
         for each in projects:
-            await asyncio.wait([each.begin_refresh()])  # its failure is logged, and it stays stale
+            await asyncio.wait([each.begin_reload()])  # its failure is logged, and it stays stale

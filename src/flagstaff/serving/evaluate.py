@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
+from uuid import UUID
 
 import msgspec
 
@@ -41,6 +42,14 @@ _PROTOCOL = SdkProtocol.EVALUATE
 CHALLENGE = b'SDK-Key header="X-SDK-Key"'
 
 
+class NotLoadedError(Exception):
+    """The environment for which a project's own key is used is not loaded."""
+
+    def __init__(self, environment_id: UUID) -> None:
+        super().__init__(environment_id)
+        self.environment_id = environment_id
+
+
 class EvaluateRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The body. Unknown fields are refused, so that a misspelled `context` is not treated as missing."""
 
@@ -61,6 +70,8 @@ class Evaluate:
         self._use = sdk_keys.use
         self.admit: Callable[[Hashable], None] = partial(admit, limiter)
         """Count a request against its client's limit; raises Error LIMITED beyond it."""
+        self._limiter = limiter
+        self._find_in = sdk_keys.find_in
         self._record = evaluations.record
         self._know = evaluations.know
         self._with_time = evaluations.with_time
@@ -77,12 +88,30 @@ class Evaluate:
             raise no_key()
         return access
 
+    def forgive(self, client: Hashable) -> None:
+        """Take back what `admit` has counted, for a request that the route counts again."""
+        if self._limiter is not None:
+            self._limiter.forgive(client)
+
+    async def answer_loaded(self, access: Access, body: bytes, flag_key: str) -> Answer:
+        """A 200 about all flags or, with a key, about one; the environment is loaded first if necessary.
+
+        Raises:
+            Error: those of `answer_flag`, and UNAVAILABLE while the environment cannot be loaded.
+        """
+        while True:
+            try:
+                return self.answer_flag(access, body, flag_key) if flag_key else self.answer(access, body)
+            except NotLoadedError as missing:
+                access = await self._find_in(access, missing.environment_id)
+
     def answer(self, access: Access, body: bytes) -> Answer:
         """A 200. Call it right after the key is found, so that no newer version can have replaced it.
 
         Raises:
             Error: UNAUTHENTICATED (the key has expired), LIMITED (its uses), INVALID, FORBIDDEN or NOT_FOUND (the
                 environment).
+            NotLoadedError: the environment is not loaded.
         """
         environment, context = self._read(access, body)
         user_id, user_email = context.user_id, context.user_email
@@ -129,6 +158,8 @@ class Evaluate:
         if environment is None or (own is not None and environment is not own):
             given_attributes(context)  # invalid ones are an error in the first place
             raise _no_environment(access, request.environment)
+        if own is None:
+            environment.use.is_recent = True
         return environment, context
 
 
@@ -138,16 +169,25 @@ def no_key() -> UnauthenticatedError:
 
 
 def environment_in(access: Access, wanted: str) -> EnvironmentSnapshot:
-    """The environment with a key; raises Error NOT_FOUND if there is none, FORBIDDEN if the SDK key is for another."""
+    """The environment with a key.
+
+    Raises:
+        Error: NOT_FOUND if there is none, FORBIDDEN if the SDK key is for another.
+        NotLoadedError: it is not loaded.
+    """
     environment = access.project.environments.get(wanted)
     if environment is None or (access.environment is not None and environment is not access.environment):
         raise _no_environment(access, wanted)
+    environment.use.is_recent = True
     return environment
 
 
-def _no_environment(access: Access, wanted: str) -> Error:
-    """The error for an environment that does not exist or that the key is not for."""
+def _no_environment(access: Access, wanted: str) -> Exception:
+    """The error for an environment that is not loaded or does not exist, or that the key is not for."""
     if access.environment is None:
+        known = access.project.find_by_key(wanted)
+        if known is not None:
+            return NotLoadedError(known.environment_id)
         return Error(Code.NOT_FOUND, "The project has no environment with this key.")
     return Error(
         Code.FORBIDDEN,

@@ -49,7 +49,7 @@ class EvaluateRoute:
         require_allowed(access, scope["headers"])
         flag_key = scope["path"].removeprefix(PATH).removeprefix("/")
         try:
-            answered = evaluate.answer_flag(access, body, flag_key) if flag_key else evaluate.answer(access, body)
+            answered = await evaluate.answer_loaded(access, body, flag_key)
         except Error as error:
             if asked := environment_of_refused(access, error):
                 self._count(scope, access, asked)

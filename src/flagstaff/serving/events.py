@@ -24,7 +24,7 @@ from flagstaff.serving.caller_counts import CallerCounts
 from flagstaff.serving.checked_events import CheckedEvents, Event, sticky_attributes
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.serving.entity_tags import send_accepted
-from flagstaff.serving.evaluate import CHALLENGE, environment_in, sdk_key_in
+from flagstaff.serving.evaluate import CHALLENGE, NotLoadedError, environment_in, sdk_key_in
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
 from flagstaff.serving.page_origins import require_allowed
 from flagstaff.values.errors import invalid_field, not_found
@@ -108,6 +108,8 @@ class EventsRoute:
             return None
         if _KEY in body:
             return None  # the keys have to be compared
+        if own is None and len(access.project.environments) < len(access.project.known):
+            return None  # it may have to be loaded
         if any(map(sticky_attributes, access.project.environments.values() if own is None else (own,))):
             return None  # an event may count for several units
         admit(self._limits.events, client)
@@ -137,13 +139,20 @@ class EventsRoute:
         Raises:
             Error: FORBIDDEN or NOT_FOUND (the environment), UNAVAILABLE if too many events wait to be stored.
         """
-        events, environment = request.events, environment_in(access, request.environment)
+        events, environment = request.events, await self._load_environment(access, request.environment)
         checked = CheckedEvents(environment, access.kind, has_escapes=b"\\" in body)
         turns = Turns()
         for start in range(0, len(events), _EVENTS_AT_ONCE):
             checked.add_all(events[start : start + _EVENTS_AT_ONCE], start)
             await turns.give()
         return self._record(environment, events, checked, access)
+
+    async def _load_environment(self, access: Access, wanted: str) -> EnvironmentSnapshot:
+        while True:
+            try:
+                return environment_in(access, wanted)
+            except NotLoadedError as missing:
+                access = await self._sdk_keys.find_in(access, missing.environment_id)
 
     def _read(self, body: bytes, client: Hashable) -> EventsRequest:
         """The request in a body, whose events are counted against the client's limit.

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownEnvironment, ProjectSnapshot
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.projects.sdk_keys import KeyKind, hash_sdk_key, project_in
 from flagstaff.serving.current_snapshots import Snapshots
@@ -51,7 +51,7 @@ class SdkKeys:
         `limiter` limits the uses of each key of an environment.
         """
         self._snapshots = snapshots
-        self._load = load
+        self._load_all = load
         self._is_following = is_following
         self._now = now
         self._limiter = limiter
@@ -74,7 +74,7 @@ class SdkKeys:
     async def find(self, key: str) -> Access | None:
         """Find a key's access, loaded first if necessary; None if the key is unknown, was revoked or has expired.
 
-        It awaits nothing if the key's project is loaded.
+        It awaits nothing if the key's environment is loaded.
 
         Raises:
             Error: UNAVAILABLE while the project cannot be loaded, or while it is not known whether the key was made;
@@ -90,9 +90,8 @@ class SdkKeys:
         if project_id is None:
             self._require_certainty(key)
             return None
-        await self._snapshots.find(project_id)
-        access = self._opened.get(project_id, {}).get(key_hash)
-        if access is not None:
+        access = await self._load(project_id, key_hash)
+        if access is not None and access is self._opened.get(project_id, {}).get(key_hash):
             self.known[key] = access
             self._texts[project_id][key] = key_hash
         return access
@@ -110,22 +109,32 @@ class SdkKeys:
         Raises:
             Error: UNAVAILABLE while the project cannot be loaded; LIMITED beyond the key's limit.
         """
-        await self._snapshots.find(project_id)
-        opened = self._opened.get(project_id, {})
-        access = next((each for each in opened.values() if each.key_id == key_id), None)
+        project = await self._snapshots.find(project_id)
+        keys = (key for each in project.known.values() for key in each.sdk_keys.items()) if project else ()
+        key_hash = next((key_hash for key_hash, key in keys if key.key_id == key_id), None)
+        access = await self._load(project_id, key_hash) if key_hash is not None else None
         return access if access is not None and self.use(access) else None
+
+    async def find_in(self, access: Access, environment_id: UUID) -> Access:
+        """The access of a project's own key, after the environment was loaded; if it was deleted, it is not there."""
+        environment = await self._snapshots.find_environment(access.project.project_id, environment_id)
+        project = self._snapshots.find_present(access.project.project_id) or access.project
+        if environment is None:
+            return access._replace(project=project.without(environment_id, is_deleted=True))
+        return access._replace(project=_including(project, environment))
 
     def use(self, access: Access) -> bool:
         """Count and note a use of a key, and return whether it has not expired; raises Error LIMITED.
 
         The project's own key has no limit, does not expire, and its uses are not noted.
         """
-        if access.key_id is None:
+        if access.key_id is None or access.environment is None:
             return True
         if access.expires_at is not None and self._now() >= access.expires_at:
             return False
         if self._limiter is not None and (wait_seconds := self._limiter.hit(access.key_id)):
             raise limited(wait_seconds)
+        access.environment.use.is_recent = True
         if access is not self._used_last:
             self._used_last = access
             self._used.add(access.key_id)
@@ -158,9 +167,23 @@ class SdkKeys:
 
     async def _load_hashes(self) -> dict[UUID, frozenset[bytes]]:
         found: defaultdict[UUID, set[bytes]] = defaultdict(set)
-        for key_hash, project_id in (await self._load()).items():
+        for key_hash, project_id in (await self._load_all()).items():
             found[project_id].add(key_hash)
         return {project_id: frozenset(hashes) for project_id, hashes in found.items()}
+
+    async def _load(self, project_id: UUID, key_hash: bytes) -> Access | None:
+        """What a key opens, loaded first if necessary; None if there is no such key any more."""
+        project = await self._snapshots.find(project_id)
+        owner = _find_owner(project, key_hash) if project is not None else None
+        environment = None
+        if owner is not None:
+            environment = await self._snapshots.find_environment(project_id, owner.environment_id)
+        access = self._opened.get(project_id, {}).get(key_hash)
+        if access is not None or environment is None or self._projects.get(key_hash) != project_id:
+            return access
+        # The environment has had to make room for others already. This request began before.
+        project = self._snapshots.find_present(project_id) or project
+        return _opened_by(_including(project, environment)).get(key_hash) if project is not None else None
 
     def _require_certainty(self, key: str) -> None:
         """Raise Error UNAVAILABLE if a key that is not known here may have been made elsewhere.
@@ -176,7 +199,7 @@ class SdkKeys:
     def _swap(self, project_id: UUID, project: ProjectSnapshot | None) -> None:
         """Accept the keys of a project's new snapshot, and no others."""
         opened = _opened_by(project) if project is not None else {}
-        self._keep_hashes(project_id, frozenset(opened))
+        self._keep_hashes(project_id, frozenset(project.key_hashes()) if project is not None else frozenset())
         texts = self._texts.pop(project_id, {})
         if project is not None:
             self._opened[project_id] = opened
@@ -200,9 +223,21 @@ class SdkKeys:
 
 
 def _opened_by(project: ProjectSnapshot) -> dict[bytes, Access]:
-    """Return the access of each key of a project, by the keys' hashes."""
+    """Return the access of each key of a project and of its loaded environments, by the keys' hashes."""
     opened = {hash_sdk_key(project.sdk_key): Access(None, KeyKind.SERVER, project, None)}
     for environment in project.environments.values():
-        for key_hash, key in environment.sdk_keys.items():
+        for key_hash, key in project.known[environment.environment_id].sdk_keys.items():
             opened[key_hash] = Access(key.key_id, key.kind, project, environment, key.expires_at, key.allowed_origins)
     return opened
+
+
+def _find_owner(project: ProjectSnapshot, key_hash: bytes) -> KnownEnvironment | None:
+    """The environment whose key has this hash, loaded or not."""
+    return next((each for each in project.known.values() if key_hash in each.sdk_keys), None)
+
+
+def _including(project: ProjectSnapshot, environment: EnvironmentSnapshot) -> ProjectSnapshot:
+    """A project with an environment, which may have had to make room already."""
+    if project.find_loaded(environment.environment_id) is not None:
+        return project
+    return project.including(environment)

@@ -13,7 +13,7 @@ from flagstaff.concurrency.loop_turns import loop_turns
 from flagstaff.concurrency.shared_tasks import SharedTasks
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.concurrency.worker import in_worker
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownEnvironment, ProjectSnapshot
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.values.errors import not_found, unavailable
 
@@ -37,7 +37,7 @@ class LocalFlagsCache:
         self._sizes: dict[UUID, int] = {}
         self._loading: SharedTasks[UUID, LocalFlags | None] = SharedTasks(supervisor, "local flags")
 
-    def find(self, environment: EnvironmentSnapshot) -> LocalFlags | None:
+    def find(self, environment: EnvironmentSnapshot | KnownEnvironment) -> LocalFlags | None:
         """The flags of an environment if they are loaded and at least as new as its snapshot."""
         known = self._known.get(environment.environment_id)
         if known is None or known.revision < environment.revision:
@@ -45,7 +45,7 @@ class LocalFlagsCache:
         self._known.move_to_end(environment.environment_id)
         return known
 
-    async def current(self, environment: EnvironmentSnapshot) -> LocalFlags:
+    async def current(self, environment: EnvironmentSnapshot | KnownEnvironment) -> LocalFlags:
         """The flags of an environment in a state that is at least as new as its snapshot, loaded if necessary.
 
         Callers share a load, unless it began before the snapshot's state was committed.
@@ -67,14 +67,14 @@ class LocalFlagsCache:
 
     def forget(self, project: ProjectSnapshot) -> None:
         """Forget the flags of a project's environments."""
-        for environment in project.environments.values():
-            self._drop(environment.environment_id)
+        for environment_id in project.known:
+            self._drop(environment_id)
 
     def _drop(self, environment_id: UUID) -> None:
         self._known.pop(environment_id, None)
         self._sizes.pop(environment_id, None)
 
-    def _begin(self, environment: EnvironmentSnapshot) -> asyncio.Task[LocalFlags | None]:
+    def _begin(self, environment: EnvironmentSnapshot | KnownEnvironment) -> asyncio.Task[LocalFlags | None]:
         environment_id = environment.environment_id
         return self._loading.begin(environment_id, self._keep(environment.project_id, environment_id))
 

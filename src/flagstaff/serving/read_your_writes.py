@@ -41,7 +41,8 @@ class ReadYourWrites:
 
     async def _reach(self, project: ProjectSnapshot, revision: int) -> None:
         project_id = project.project_id
-        if all(max(each.revision, each.read_at) >= revision for each in project.environments.values()):
+        loaded = project.environments.values()  # what is loaded later is newer
+        if loaded and all(max(each.revision, each.read_at) >= revision for each in loaded):
             return
         while self._reached.get(project_id, 0) < revision:
             # A check that runs already may have read before the revision was committed.

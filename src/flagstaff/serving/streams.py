@@ -18,7 +18,7 @@ import structlog
 from flagstaff.concurrency.loop_turns import LoopClient, Rank, working_for
 from flagstaff.concurrency.pacing import paced
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot import KnownEnvironment, ProjectSnapshot
 from flagstaff.history.applications import Client
 from flagstaff.history.callers import Caller
 from flagstaff.serving.event_stream import COMMENT, Stream, chunk
@@ -51,7 +51,7 @@ class Reconnect:
 class Feed(Protocol):
     """Makes the events of a topic."""
 
-    async def news(self, environment: EnvironmentSnapshot) -> bytes | Reconnect | None:
+    async def news(self, environment: KnownEnvironment) -> bytes | Reconnect | None:
         """The event that tells of an environment's new state; None if there is nothing to tell.
 
         Raises:
@@ -64,7 +64,7 @@ class _OpenTopic:
     """A topic with streams. `told` is the state of which they were told last."""
 
     feed: Feed
-    told: EnvironmentSnapshot
+    told: KnownEnvironment
     streams: set[Stream] = field(default_factory=set)
 
 
@@ -100,7 +100,7 @@ class Streams:
         self._of_key: Counter[UUID] = Counter()
         self._topics: dict[Topic, _OpenTopic] = {}
         self._of_project: defaultdict[UUID, set[Topic]] = defaultdict(set)
-        self._news: dict[Topic, EnvironmentSnapshot | None] = {}  # what the streams have not been told; None: deleted
+        self._news: dict[Topic, KnownEnvironment | None] = {}  # what the streams have not been told; None: deleted
         self._telling: set[Topic] = set()
         self._is_ending = False
 
@@ -167,7 +167,7 @@ class Streams:
         self,
         topic: Topic,
         stream: Stream,
-        environment: EnvironmentSnapshot,
+        environment: KnownEnvironment,
         revision: int,
         make_feed: Callable[[], Feed],
     ) -> Feed:
@@ -225,13 +225,12 @@ class Streams:
         topics = self._of_project.get(project_id)
         if not topics:
             return
-        environments = {each.environment_id: each for each in project.environments.values()} if project else {}
         for topic in topics:
-            environment = environments.get(topic.environment_id)
+            environment = project.known.get(topic.environment_id) if project else None
             if environment is not self._topics[topic].told or topic in self._news:
                 self._record_news(topic, environment)
 
-    def _record_news(self, topic: Topic, environment: EnvironmentSnapshot | None) -> None:
+    def _record_news(self, topic: Topic, environment: KnownEnvironment | None) -> None:
         self._news[topic] = environment
         if topic not in self._telling:  # topics do not wait for each other: one may have to be read from the database
             self._telling.add(topic)

@@ -7,6 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.changes.actions import NOT_EVALUATED, actions_of
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
 from flagstaff.database.revisions import Revision
@@ -63,6 +64,14 @@ _rules = sa.select(*_no(_before_rule), *rules_store.COLUMNS).where(tables.rules.
 _changed = sa.union_all(_flags, _rules)
 
 
+_OF_KEYS = ("project.key_regenerated", *actions_of("sdk_key"))
+_kinds = sa.select(
+    sa.func.max(_changes.c.id),
+    sa.func.sum(sa.case((_changes.c.action.in_(_OF_KEYS), 1), else_=0)),
+    sa.func.sum(sa.case((_changes.c.action.in_((*_OF_KEYS, *NOT_EVALUATED)), 0), else_=1)),
+).where(_is_later, sa.or_(_changes.c.environment_id == _environment, _changes.c.environment_id.is_(None)))
+
+
 class ChangedFlags(NamedTuple):
     """The flags of an environment that were changed after a change with a certain number.
 
@@ -102,3 +111,15 @@ async def find_changed_flags(
         are_many=len(flags) > MANY,
         are_alone=all(flag_id is not None for _, _, flag_id, *_ in changed),
     )
+
+
+async def find_number_if_only_keys_changed(
+    connection: AsyncConnection, project_id: UUID, environment_id: UUID, since: int
+) -> int | None:
+    """The number of the latest change after `since`, if keys have changed and nothing that flags depend on has.
+
+    None if something else may have changed, in the environment or in the project, or if nothing is known to have.
+    """
+    ids = {"project": project_id, "environment": environment_id, "since": since}
+    latest, of_keys, others = (await connection.execute(_kinds, ids)).one()
+    return latest if of_keys and not others else None

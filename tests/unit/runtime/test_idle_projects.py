@@ -18,13 +18,13 @@ class IdleWorld(World):
     def __init__(self) -> None:
         super().__init__()
         self.has_streams = False
-        self.forgotten: list[ProjectSnapshot] = []
+        self.unloaded: list[ProjectSnapshot] = []
         self.idle_projects = IdleProjects(
             self.snapshots,
             self.sdk_keys,
             has_streams=lambda _: self.has_streams,
             may_unload=lambda: self.is_following,
-            forget=self.forgotten.append,
+            forget=self.unloaded.append,
         )
 
     def is_loaded(self) -> bool:
@@ -53,7 +53,7 @@ async def test_a_project_that_is_asked_for_between_sweeps_stays(world: IdleWorld
     for _ in range(3 * SWEEPS):
         assert await world.served() is False
         await world.sweep(SWEEPS - 1)
-    assert world.loads == ["project"]
+    assert world.loads == ["keys", "first production"]
     assert world.idle_projects.unloaded == 0
 
 
@@ -65,7 +65,7 @@ async def test_a_project_that_is_asked_for_and_changed_between_sweeps_stays(worl
         world.commit(enabled)
         await world.refresh()
         assert await world.served() is enabled
-    assert world.loads.count("project") == 1
+    assert world.loads.count("first production") == 1
 
 
 async def test_changes_alone_do_not_keep_a_project_in_memory(world: IdleWorld) -> None:
@@ -91,7 +91,7 @@ async def test_a_project_stays_while_the_database_may_be_away(world: IdleWorld) 
     world.is_following = False
     await world.sweep(3 * SWEEPS)
     assert await world.served() is False
-    assert world.loads == ["project"]
+    assert world.loads == ["keys", "first production"]
 
 
 async def test_a_project_that_is_being_loaded_stays(world: IdleWorld) -> None:
@@ -99,7 +99,7 @@ async def test_a_project_that_is_being_loaded_stays(world: IdleWorld) -> None:
     await world.sweep(SWEEPS)
     world.let_go.clear()
     change = asyncio.create_task(world.refresh())
-    await world.until_loading(2)
+    await world.until_loading(3)
     await world.sweep(1)
     assert world.is_loaded()
     world.let_go.set()
@@ -113,10 +113,10 @@ async def test_a_project_that_nobody_asked_for_is_unloaded_and_its_next_evaluati
     await world.sweep(1)
     assert not world.is_loaded()
     assert not world.sdk_keys.known
-    assert [each.project_id for each in world.forgotten] == [world.project.id]
+    assert [each.project_id for each in world.unloaded] == [world.project.id]
     assert world.idle_projects.unloaded == 1
     assert await world.served() is False
-    assert world.loads == ["project", "project"]
+    assert world.loads == ["keys", "first production"] * 2
 
 
 async def test_a_change_to_an_unloaded_project_reads_only_its_keys_and_the_next_evaluation_sees_it(
@@ -184,7 +184,7 @@ async def test_an_evaluation_during_the_load_of_keys_gets_the_whole_project(worl
     world.let_go.set()
     assert await evaluation is True
     await change
-    assert world.loads == ["keys", "project"]
+    assert world.loads == ["keys", "keys", "first production"]
 
 
 async def test_keys_that_could_not_be_read_after_a_change_make_the_project_stale_until_they_are(
@@ -207,4 +207,4 @@ async def test_everything_loaded_anew_is_only_what_is_loaded(world: IdleWorld) -
     assert world.loads == []
     await world.served()
     await world.sdk_keys.refresh_all()
-    assert world.loads == ["project", "project"]
+    assert world.loads == ["keys", "first production", "keys", "production anew"]

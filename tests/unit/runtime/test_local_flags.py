@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownEnvironment
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.unleash.events import hydrate, tell
 from flagstaff.evaluation.unleash.local_flags import LocalFlags, revision_in
@@ -252,15 +252,15 @@ async def test_streams_are_told_of_a_feature_that_is_again_as_it_was_if_one_bega
         world.revision, world.features = revision, {"one": feature}
         feed.record_held(await world.cache.current(snapshot(revision)))
     world.revision, world.features = 3, {"one": off}
-    told = await feed.news(snapshot(3))
+    told = await feed.news(KnownEnvironment.of(snapshot(3)))
     assert isinstance(told, bytes)
     assert off in told
-    assert await feed.news(snapshot(3)) is None
+    assert await feed.news(KnownEnvironment.of(snapshot(3))) is None
 
 
 async def test_an_event_that_would_be_too_long_has_clients_connect_again(world: World) -> None:
     feed = Features(world.cache)
     feed.record_held(await world.cache.current(snapshot(1)))
     world.revision, world.features = 2, {"one": b"1" * EVENT_MAX_BYTES}
-    assert isinstance(await feed.news(snapshot(2)), Reconnect)
-    assert await feed.news(snapshot(2)) is None
+    assert isinstance(await feed.news(KnownEnvironment.of(snapshot(2))), Reconnect)
+    assert await feed.news(KnownEnvironment.of(snapshot(2))) is None

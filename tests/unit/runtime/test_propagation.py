@@ -65,7 +65,7 @@ async def test_what_another_process_has_committed_is_served_when_a_write_that_fo
     world.commit(True)
     await propagation.propagate(found(world, 1))
     assert await world.served() is True
-    assert world.loads == ["project", "production"]
+    assert world.loads == ["keys", "first production", "production"]
     assert others.asked == [{world.project.id}]
 
 
@@ -75,7 +75,7 @@ async def test_what_is_known_to_be_served_everywhere_costs_no_load_and_no_questi
     await world.served()
     for _ in range(3):
         await propagation.propagate(found(world, 0))
-    assert (world.loads, len(others.asked), others.noted) == (["project"], 1, 2)
+    assert (world.loads, len(others.asked), others.noted) == (["keys", "first production"], 1, 2)
 
 
 async def test_what_was_not_confirmed_is_asked_again(world: World, others: Questions, propagation: Propagation) -> None:
@@ -130,7 +130,7 @@ async def test_a_load_that_takes_too_long_is_not_waited_for_and_goes_on(world: W
     assert (await world.served(), others.asked) == (False, [{world.project.id}] * 2)
     world.let_go.set()
     await make_propagation(world, others, load_seconds=5).propagate(found(world, 1))
-    assert (await world.served(), world.loads) == (True, ["project", "production"])
+    assert (await world.served(), world.loads) == (True, ["keys", "first production", "production"])
     assert not world.snapshots.is_stale()
 
 

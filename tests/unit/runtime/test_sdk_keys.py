@@ -57,7 +57,7 @@ async def test_a_key_that_existed_at_the_start_loads_its_project_once() -> None:
     await world.sdk_keys.start()
     found = await asyncio.gather(*(world.sdk_keys.find(text) for _ in range(5)))
     assert {access.key_id for access in found if access} == {key_id}
-    assert world.loads == ["project"]
+    assert world.loads == ["keys", "first production"]
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["used", "never-used"])
@@ -204,5 +204,5 @@ async def test_a_load_that_began_before_a_missed_change_is_followed_by_another(w
     catching_up = asyncio.create_task(world.sdk_keys.refresh_all())
     world.let_go.set()
     await asyncio.gather(first, catching_up)
-    assert world.loads == ["project", "project"]
+    assert world.loads == ["keys", "keys", "first production"]
     assert await world.served() is True

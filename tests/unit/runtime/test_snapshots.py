@@ -42,7 +42,7 @@ async def test_a_failed_first_load_is_raised_and_the_next_call_loads_again(world
         await world.served()
     world.failure = None
     assert await world.served() is False
-    assert world.loads == ["project", "project"]
+    assert world.loads == ["keys", "keys", "first production"]
 
 
 async def test_an_unexpected_error_of_a_loader_is_unavailable_and_logged_once(world: World) -> None:
@@ -66,11 +66,12 @@ async def test_a_project_that_cannot_be_loaded_does_not_keep_others_from_being_l
 
     loaders = Loaders(
         load_project=lambda project_id: by_id[project_id].load_project(project_id),
-        load_environment=lambda project_id, environment_id: by_id[project_id].load_environment(
-            project_id, environment_id
+        load_first=lambda project_id, environment_id: by_id[project_id].load_first(project_id, environment_id),
+        load_environment=lambda project_id, environment_id, before: by_id[project_id].load_environment(
+            project_id, environment_id, before
         ),
-        load_key_hashes=lambda project_id: by_id[project_id].load_key_hashes(project_id),
         load_revisions=lambda project_id: by_id[project_id].load_revisions(project_id),
+        forget=lambda _: None,
     )
     snapshots = Snapshots(loaders, Supervisor())
     sdk_keys = SdkKeys(snapshots, load=load_sdk_keys, is_following=lambda: True, now=lambda: AT)
@@ -98,7 +99,7 @@ async def test_a_project_is_not_served_while_its_load_fails_and_served_when_a_lo
     world.let_go.clear()
     world.snapshots.begin_refresh(world.project.id)
     asking = asyncio.create_task(world.snapshots.is_served(world.project.id))
-    await world.until_loading(2)
+    await world.until_loading(3)
     assert not asking.done(), "the load had not ended"
     world.failure = RuntimeError("out of luck")
     world.let_go.set()
@@ -112,7 +113,7 @@ async def test_a_load_that_is_cancelled_while_it_waits_does_not_block_the_next(w
     await world.served()
     world.let_go.clear()
     first = world.snapshots.begin_refresh(world.project.id)
-    await world.until_loading(2)
+    await world.until_loading(3)
     for begins in (False, True):
         waiting = world.snapshots.begin_refresh(world.project.id)
         if begins:
@@ -130,7 +131,7 @@ async def test_a_project_is_loaded_once_and_then_only_looked_up(world: World) ->
     assert world.sdk_key not in world.sdk_keys.known
     for _ in range(10):
         assert await world.served() is False
-    assert world.loads == ["project"]
+    assert world.loads == ["keys", "first production"]
 
 
 async def test_concurrent_first_evaluations_share_one_load(world: World) -> None:
@@ -141,7 +142,7 @@ async def test_concurrent_first_evaluations_share_one_load(world: World) -> None
     await asyncio.wait(calls, timeout=0.01)
     world.let_go.set()
     assert await asyncio.gather(*calls) == [False] * 50
-    assert world.loads == ["project"]
+    assert world.loads == ["keys", "first production"]
 
 
 async def test_a_caller_that_gives_up_does_not_end_the_load_of_the_others(world: World) -> None:
@@ -152,7 +153,7 @@ async def test_a_caller_that_gives_up_does_not_end_the_load_of_the_others(world:
     await asyncio.wait([first])
     world.let_go.set()
     assert await second is False
-    assert world.loads == ["project"]
+    assert world.loads == ["keys", "first production"]
 
 
 async def test_a_load_that_fails_after_all_callers_gave_up_has_no_effect(world: World) -> None:
@@ -177,34 +178,34 @@ async def test_after_a_refresh_the_new_state_is_served_and_only_that_environment
     world.commit(True)
     await world.refresh()
     assert (await world.served(), await world.served("staging")) == (True, False)
-    assert world.loads == ["project", "production"]
+    assert world.loads == ["keys", "first production", "production", "first staging"]
 
 
 async def test_a_refresh_that_comes_during_a_load_loads_again(world: World) -> None:
     await world.served()
     world.let_go.clear()
     first = asyncio.create_task(world.refresh())
-    await world.until_loading(2)  # it has already read the old state
+    await world.until_loading(3)  # it has already read the old state
     world.commit(True)
     second = asyncio.create_task(world.refresh())
     world.let_go.set()
     await second
     assert await world.served() is True
     await first
-    assert world.loads == ["project", "production", "production"]
+    assert world.loads == ["keys", "first production", "production", "production"]
 
 
 async def test_refreshes_that_wait_for_the_same_turn_share_one_load(world: World) -> None:
     await world.served()
     world.let_go.clear()
     first = asyncio.create_task(world.refresh())
-    await world.until_loading(2)
+    await world.until_loading(3)
     others = [asyncio.create_task(world.refresh()) for _ in range(20)]
     world.commit(True)
     world.let_go.set()
     await asyncio.gather(first, *others)
     assert await world.served() is True
-    assert world.loads == ["project", "production", "production"]
+    assert world.loads == ["keys", "first production", "production", "production"]
 
 
 async def test_environments_refreshed_side_by_side_do_not_overwrite_each_other(world: World) -> None:
@@ -272,7 +273,7 @@ async def test_a_deleted_project_is_forgotten_with_its_key(world: World) -> None
     world.exists = False
     await world.refresh(None)
     assert await world.served() is None
-    assert world.loads == ["project", "project"]
+    assert world.loads == ["keys", "first production", "keys"]
     assert not world.sdk_keys.known
 
 
@@ -280,7 +281,7 @@ async def test_a_project_deleted_before_its_first_load_is_not_found(world: World
     world.exists = False
     assert await world.served() is None
     assert await world.served() is None
-    assert world.loads == ["project"]
+    assert world.loads == ["keys"]
 
 
 async def test_a_new_project_is_known_after_its_refresh(world: World) -> None:

@@ -13,8 +13,7 @@ import pytest
 import uvloop
 
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
-from flagstaff.evaluation.snapshot_assembly import compile_environment
+from flagstaff.evaluation.snapshot import KnownEnvironment, ProjectSnapshot
 from flagstaff.history.applications import Client as ClientName
 from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
 from flagstaff.serving.event_stream import UNREAD_MAX_BYTES, Stream
@@ -38,7 +37,7 @@ class Feed:
         self.may_go = asyncio.Event()
         self.may_go.set()
 
-    async def news(self, environment: EnvironmentSnapshot) -> bytes | Reconnect | None:
+    async def news(self, environment: KnownEnvironment) -> bytes | Reconnect | None:
         await self.may_go.wait()
         if self.is_too_long:
             return Reconnect()
@@ -85,9 +84,8 @@ class World:
         )
         self.told: list[tuple[UUID, ClientName, int]] = []
         self.key_id = uuid4()
-        self.environment = replace(
-            compile_environment(make_environment(PROJECT.id), []), sdk_keys=self.keys(self.key_id)
-        )
+        environment = make_environment(PROJECT.id)
+        self.environment = KnownEnvironment(PROJECT.id, environment.id, environment.key, 0, self.keys(self.key_id))
         self.topic = Topic("test", PROJECT.id, self.environment.environment_id)
         self.feed = Feed()
         self.writers: list[asyncio.StreamWriter] = []
@@ -115,8 +113,10 @@ class World:
 
     def swap(self, revision: int, **values: object) -> None:
         self.environment = replace(self.environment, revision=revision, **values)  # type: ignore[arg-type]
-        snapshot = ProjectSnapshot(PROJECT.id, "sdk_x", {self.environment.environment_key: self.environment})
-        self.streams.swap(PROJECT.id, snapshot)
+        self.streams.swap(PROJECT.id, self.project())
+
+    def project(self) -> ProjectSnapshot:
+        return ProjectSnapshot(PROJECT.id, "sdk_x", {}, {self.environment.environment_id: self.environment})
 
 
 @pytest.fixture
@@ -195,8 +195,7 @@ async def test_a_state_that_is_the_same_is_not_told_again(world: World) -> None:
     told, _ = await world.open()
     world.swap(7)
     assert await told.next() == "data: 7"
-    snapshot = ProjectSnapshot(PROJECT.id, "sdk_x", {"production": world.environment})
-    world.streams.swap(PROJECT.id, snapshot)
+    world.streams.swap(PROJECT.id, world.project())
     world.swap(9)
     assert await told.next() == "data: 9"
 
@@ -261,7 +260,7 @@ async def test_the_streams_of_a_revoked_key_end_and_others_go_on(world: World) -
 
 
 async def test_the_streams_of_a_deleted_environment_and_project_end(world: World) -> None:
-    for project in (ProjectSnapshot(PROJECT.id, "sdk_x", {}), None):
+    for project in (ProjectSnapshot(PROJECT.id, "sdk_x", {}, {}), None):
         told, stream = await world.open()
         world.streams.swap(PROJECT.id, project)
         assert await told.next() == ""

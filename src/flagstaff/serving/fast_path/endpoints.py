@@ -10,7 +10,7 @@ from flagstaff.http.errors import Problem
 from flagstaff.http.operations import EVENTS_BODY
 from flagstaff.serving.access import KeyAccess
 from flagstaff.serving.entity_tags import Header, Headers
-from flagstaff.serving.evaluate import ENDPOINT, PATH, Evaluate, sdk_key_in
+from flagstaff.serving.evaluate import ENDPOINT, PATH, Evaluate, NotLoadedError, sdk_key_in
 from flagstaff.serving.events import PATH as EVENTS_PATH
 from flagstaff.serving.events import EventsRoute
 from flagstaff.serving.known_sdk_keys import Access
@@ -47,9 +47,13 @@ class FastEndpoint(NamedTuple):
 def evaluate_endpoint(evaluate: Evaluate, responses: Counts) -> FastEndpoint:
     """Evaluations of all flags."""
 
-    def answer(access: Access, body: bytes, _: Sequence[Header], client: Hashable) -> FastAnswer:
+    def answer(access: Access, body: bytes, _: Sequence[Header], client: Hashable) -> FastAnswer | None:
         evaluate.admit(client)
-        return "", *evaluate.answer(access, body)
+        try:
+            return "", *evaluate.answer(access, body)
+        except NotLoadedError:
+            evaluate.forgive(client)
+            return None  # and the route counts it
 
     return FastEndpoint(
         SdkProtocol.EVALUATE,

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs
 
 from starlette.types import Receive, Scope, Send
 
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownEnvironment
 from flagstaff.history.callers import SdkProtocol
 from flagstaff.http.errors import MethodNotAllowedError, UnauthenticatedError
 from flagstaff.serving.access import CHALLENGE, KeyAccess
@@ -69,7 +69,7 @@ class Hints:
     def __init__(self, revision: int) -> None:
         self.revision = revision
 
-    async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
+    async def news(self, environment: KnownEnvironment) -> bytes | None:
         """The event."""
         self.revision = environment.revision
         return _refetch(self.revision)
@@ -166,8 +166,9 @@ class OfrepStreamRoute:
 
         async def begin(stream: Stream) -> bytes:
             assert isinstance(stream, HintStream)
-            _, environment = _opened(await self._find(token), headers)
-            return self._open(topic, stream, environment, fields)
+            access, environment = _opened(await self._find(token), headers)
+            known = access.project.known[environment.environment_id]
+            return self._open(topic, stream, known, fields)
 
         make_stream = partial(
             HintStream, key_id=key.key_id, expires_at=key.expires_at, caller=caller, origin=origin_in(headers)
@@ -176,7 +177,7 @@ class OfrepStreamRoute:
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
 
     def _open(
-        self, topic: Topic, stream: HintStream, environment: EnvironmentSnapshot, fields: Mapping[str, str]
+        self, topic: Topic, stream: HintStream, environment: KnownEnvironment, fields: Mapping[str, str]
     ) -> bytes:
         """Open a stream; return its first event, if the client has to be told at once."""
         revision = environment.revision

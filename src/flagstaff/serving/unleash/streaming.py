@@ -12,7 +12,7 @@ from uuid import UUID
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.concurrency.worker import in_worker
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownEnvironment
 from flagstaff.evaluation.unleash.events import hydrate, tell
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.history.callers import SdkProtocol
@@ -48,7 +48,7 @@ class Features:
         """Note the state that another stream begins with. It may be one that no event tells of."""
         self._held.add(state)
 
-    async def news(self, environment: EnvironmentSnapshot) -> bytes | Reconnect | None:
+    async def news(self, environment: KnownEnvironment) -> bytes | Reconnect | None:
         """The features that differ from a state that a stream has; raises Error UNAVAILABLE.
 
         If these are too many for an event, clients connect again, and get all features at their own speed.
@@ -128,11 +128,11 @@ class StreamingRoute:
         """
         while True:
             flags = await self._flags.current(environment)
-            # Awaits nothing, because the key's project is loaded.
-            _, environment = await open_access(self._key_access.find, key, (), SERVER_ONLY)
+            access, environment = await open_access(self._key_access.find, key, (), SERVER_ONLY)
+            known = access.project.known[environment.environment_id]
             if not self._streams.is_ahead(topic, flags.revision):
                 make_feed = partial(Features, self._flags)
-                feed = self._streams.open(topic, stream, environment, flags.revision, make_feed)
+                feed = self._streams.open(topic, stream, known, flags.revision, make_feed)
                 assert isinstance(feed, Features)
                 feed.record_held(flags)
                 return flags
