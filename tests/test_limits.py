@@ -164,6 +164,9 @@ TESTS: dict[str, list[str]] = {
         ),
     ],
     "first-loads": ["unit/runtime/test_first_loads.py::test_first_loads_are_bounded_and_projects_take_turns"],
+    "loaded-environments": [
+        "unit/runtime/test_snapshot_memory.py::test_the_least_recently_used_environment_makes_room"
+    ],
     "remembered-flags": [
         "unit/runtime/test_local_flags.py::test_the_flags_of_environments_are_kept_up_to_a_number_of_bytes"
     ],

@@ -33,6 +33,7 @@ class World:
         self.revisions = dict.fromkeys(ENVIRONMENTS, 0)
         self.sdk_keys_of: dict[str, dict[bytes, KeyInForce]] = {key: {} for key in ENVIRONMENTS}
         self.exists = True
+        self.size = 0
         self.loads: list[str] = []  # one entry for each load that has started
         self.failure: Exception | None = None
         self.before_return: Callable[[str], Awaitable[None]] | None = None  # awaited when a load has read
@@ -140,7 +141,9 @@ class World:
         environment = self.environments[key]
         flag = TargetedFlag(make_flag(environment, enabled=self.enabled[key]))
         compiled = compile_environment(environment, [flag])
-        return replace(compiled, sdk_keys=dict(self.sdk_keys_of.get(key, {})), revision=self.revisions.get(key, 0))
+        return replace(
+            compiled, sdk_keys=dict(self.sdk_keys_of.get(key, {})), revision=self.revisions.get(key, 0), size=self.size
+        )
 
 
 def unload_all(snapshots: Snapshots) -> None:

@@ -8,17 +8,20 @@ from flagstaff.assembly.applications import LocalApplications
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.concurrency.claims import Priority
 from flagstaff.database.revisions_service import load_revisions
+from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.http.connections.connection_bounds import ConnectionBounds
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.idle_projects import SWEEPS, IdleProjects
 from flagstaff.serving.known_sdk_keys import SdkKeys
 from flagstaff.serving.loaders import Loaders
+from flagstaff.serving.snapshot_memory import SnapshotMemory
 from flagstaff.serving.streams import Streams
 from flagstaff.snapshots.snapshots_service import SnapshotSource
 
 _RETRY_SECONDS = 1.0
 _STREAMS_SECONDS = 60.0
+_MEMORY_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,14 @@ def build_serving(
     most_streams = foundation.share(settings.max_connections) // 2  # the others answer requests
     streams = Streams(supervisor, now, record_told=applications.collector.record_stream, most=most_streams)
     snapshots.observe(streams.swap)
+    memory = SnapshotMemory(
+        snapshots, supervisor, settings.snapshot_memory and foundation.share(settings.snapshot_memory), is_following
+    )
+
+    def forget(project: ProjectSnapshot) -> None:
+        applications.local_flags.forget(project)
+        memory.forget(project.project_id)
+
     served = ServedState(
         snapshots,
         sdk_keys,
@@ -66,7 +77,7 @@ def build_serving(
             sdk_keys,
             has_streams=streams.has_streams,
             may_unload=is_following,
-            forget=applications.local_flags.forget,
+            forget=forget,
         ),
         ConnectionBounds(
             most=foundation.share(settings.max_connections),
@@ -88,6 +99,7 @@ def build_serving(
     if settings.unload_after_seconds:
         every_seconds = settings.unload_after_seconds / SWEEPS
         foundation.periodic_tasks.append(PeriodicTask("snapshot-unload", every_seconds, served.idle_projects.sweep))
-    for each in (snapshots, streams, served.idle_projects, served.connection_bounds):
+    foundation.periodic_tasks.append(PeriodicTask("snapshot-memory", _MEMORY_SECONDS, memory.make_room))
+    for each in (snapshots, memory, streams, served.idle_projects, served.connection_bounds):
         each.export_metrics(foundation.metrics)
     return served

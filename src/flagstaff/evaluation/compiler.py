@@ -15,6 +15,7 @@ from flagstaff.evaluation.fragments import EVALUATE, make_fragment
 from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.loops import Fragment
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
+from flagstaff.evaluation.sizes import flag_size
 from flagstaff.evaluation.targets import NO_CONTENTS, Contents
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
@@ -53,7 +54,8 @@ class CompiledFlag:
 
     `answers_by_bucket` is empty unless the flag is in a rollout; `prefix` is hashed before the identifier, which is the
     attribute `stickiness`. `weights` and `prerequisites` are empty for a flag that is not enabled. `answers_by_rule`
-    also has the fragments for prerequisites that do not hold, whose bytes precede the rules' bytes.
+    also has the fragments for prerequisites that do not hold, whose bytes precede the rules' bytes. `size` is an
+    estimate of the flag's bytes in a snapshot.
     """
 
     layout: LayoutFlag
@@ -66,6 +68,7 @@ class CompiledFlag:
     weights: tuple[int, ...] = ()
     prerequisites: tuple[Prerequisite, ...] = ()
     contents: Contents = NO_CONTENTS
+    size: int = 0
 
 
 def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
@@ -97,9 +100,10 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
     by_rule = {rule.byte: by_kind[rule.kind] for rule in rules}
     for place, each in enumerate(prerequisites):
         by_rule[RULE_BASE + place] = fragment(Outcome.PREREQUISITE, each.flag_key)
+    default = fragment(layout.default)
     return CompiledFlag(
         layout=layout,
-        default=fragment(layout.default),
+        default=default,
         answers_by_bucket=answers,
         answers_by_rule=by_rule,
         rules=rules,
@@ -108,6 +112,7 @@ def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
         weights=tuple(variant.weight for variant in flag.variants) if flag.enabled else (),
         prerequisites=prerequisites,
         contents=contents,
+        size=flag_size((default, *answers[:1], *answers[-1:], *by_rule.values()), answers, live),
     )
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.loops import Answers, Prefixes
 from flagstaff.evaluation.matches import RuleMatch
+from flagstaff.evaluation.sizes import KNOWN_ATTRIBUTES
 from flagstaff.evaluation.targets import Buckets, Contents, Targeting, Write
 from flagstaff.metrics.metrics import Kind
 from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
@@ -124,6 +125,8 @@ class EnvironmentSnapshot:
     revision: int = 0
     read_at: int = 0
     number: int = 0
+    size: int = 0  # estimated bytes, without what is shared or remembered
+    shared_size: int = 0  # of what the environments of the project share
     use: Use = field(default_factory=Use)
     translations: dict[Dialect, Translation] = field(default_factory=dict)  # those that were asked for
     sdk_keys: Mapping[bytes, KeyInForce] = field(default_factory=dict)  # the environment's own, by their hashes
@@ -133,6 +136,13 @@ class EnvironmentSnapshot:
     def __post_init__(self) -> None:
         made = f'"flagSetId":"{self.environment_id}","version":"{self.revision}"'
         object.__setattr__(self, "metadata", made)
+
+
+def measure(snapshot: EnvironmentSnapshot) -> int:
+    """Estimate the bytes of a snapshot with its translations and what it remembers of requests."""
+    predicates = snapshot.targeting.predicates.everything.bit_length() // 8 if snapshot.targeting is not None else 0
+    remembered = len(snapshot.known) * (KNOWN_ATTRIBUTES + predicates)
+    return snapshot.size * (1 + len(snapshot.translations)) + remembered
 
 
 def pieces_of(snapshot: EnvironmentSnapshot) -> Iterator[object]:
@@ -154,9 +164,9 @@ def pieces_of(snapshot: EnvironmentSnapshot) -> Iterator[object]:
 
 @dataclass(frozen=True, slots=True)
 class KnownEnvironment:
-    """What is known of an environment whether or not its flags are loaded: its revision, and its keys by their hashes.
+    """An environment whose flags need not be loaded: its revision, and its SDK keys by their hashes.
 
-    `environment_key` is its own key, and `sdk_keys` are those of applications.
+    `environment_key` is its own key, and `sdk_keys` are the keys for applications.
     """
 
     project_id: UUID
@@ -167,7 +177,7 @@ class KnownEnvironment:
 
     @classmethod
     def of(cls, loaded: EnvironmentSnapshot) -> "KnownEnvironment":
-        """What is known of a loaded environment."""
+        """The same of a loaded environment."""
         return cls(loaded.project_id, loaded.environment_id, loaded.environment_key, loaded.revision, loaded.sdk_keys)
 
 

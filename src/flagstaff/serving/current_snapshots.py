@@ -84,6 +84,11 @@ class Snapshots:
         known = self._projects.get(project_id)
         return known.snapshot if known is not None else None
 
+    def unload_environment(self, project_id: UUID, environment_id: UUID) -> bool:
+        """Unload an environment; see `ServedProject.unload_environment`."""
+        known = self._projects.get(project_id)
+        return known is not None and known.unload_environment(environment_id)
+
     async def refresh(self, project_id: UUID, environment_id: UUID | None = None) -> None:
         """Load a project, or one of its environments; see `ServedProject.refresh`."""
         await self._project(project_id).refresh(environment_id)

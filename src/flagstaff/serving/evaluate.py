@@ -97,7 +97,7 @@ class Evaluate:
         """A 200 about all flags or, with a key, about one; the environment is loaded first if necessary.
 
         Raises:
-            Error: those of `answer_flag`, and UNAVAILABLE while the environment cannot be loaded.
+            Error: as `answer_flag`, and UNAVAILABLE while the environment cannot be loaded.
         """
         while True:
             try:

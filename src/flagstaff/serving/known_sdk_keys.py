@@ -172,7 +172,7 @@ class SdkKeys:
         return {project_id: frozenset(hashes) for project_id, hashes in found.items()}
 
     async def _load(self, project_id: UUID, key_hash: bytes) -> Access | None:
-        """What a key opens, loaded first if necessary; None if there is no such key any more."""
+        """The access of a key, loaded first if necessary; None if there is no such key any more."""
         project = await self._snapshots.find(project_id)
         owner = _find_owner(project, key_hash) if project is not None else None
         environment = None

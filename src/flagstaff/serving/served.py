@@ -1,4 +1,4 @@
-"""What the projects that are served share."""
+"""The state that the projects that are served share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What all projects share: how they are loaded, who observes them, and the sets that keep them in memory.
+    """The state that all projects share: how they are loaded, who observes them, and the sets that keep them in memory.
 
-    `turns` are those of first loads. `known` are the projects that are loaded, or whose keys were read. `stale` are
-    those of which a load after a change has failed.
+    `turns` are the turns of first loads. `known` are the projects that are loaded, or whose keys were read. `stale` are
+    the projects of which a load after a change has failed.
     """
 
     loaders: Loaders

@@ -1,4 +1,4 @@
-"""What is known of one project: its keys, its loaded environments, how new they are, and the loads that replace them.
+"""The state of one project: its keys, its loaded environments, how new they are, and the loads that replace them.
 
 It never serves a state that a finished change has replaced. A change loads an environment only where that is loaded.
 Elsewhere it reads the project's environments and their SDK keys, so that new keys are known at once, and a first load

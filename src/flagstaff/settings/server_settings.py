@@ -68,6 +68,12 @@ class ServerSettings:
         "The minimum time for which a project stays in memory after the last request for its flags; the next "
         "request loads it again. 0: as long as the server runs.",
     )
+    snapshot_memory: int | None = setting(
+        values.parse_bytes,
+        "1GB",
+        "The estimated memory that loaded environments may take in all workers, or off. Beyond it, the environments "
+        "that were used least recently are unloaded; the next request loads them again.",
+    )
     drain_seconds: int = setting(
         values.whole_number_parser(0, 300),
         "1",

@@ -12,6 +12,7 @@ from flagstaff.database import changes_store, revisions_store
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.revisions import Revision
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
+from flagstaff.evaluation.sizes import ENVIRONMENT, conditions_size
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownEnvironment, ProjectSnapshot
 from flagstaff.evaluation.snapshot_assembly import assemble
 from flagstaff.flags import flags_store
@@ -35,6 +36,7 @@ class _CompiledSegment:
     key: str
     updated_at: datetime
     predicate: Predicate
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +252,11 @@ def _assemble(
             unchanged.pop(flag_id, None)
         compiled = unchanged | compiled
     predicates = {each.key: each.predicate for each in their_segments.values()}
-    snapshot = assemble(read.surroundings.environment, compiled.values(), predicates)
+    snapshot = replace(
+        assemble(read.surroundings.environment, compiled.values(), predicates),
+        size=ENVIRONMENT + sum(each.size for each in compiled.values()),
+        shared_size=sum(each.size for each in their_segments.values()),
+    )
     return _surround(snapshot, read), _Compiled(read.surroundings, compiled, their_segments, read.number)
 
 
@@ -282,7 +288,9 @@ def _compile_segments(changed: Iterable[Segment], compiled: dict[UUID, _Compiled
     """Compile segments into a dictionary by their ids, a segment at each step."""
     for segment in changed:
         predicate = compile_predicate(segment.conditions)
-        compiled[segment.id] = _CompiledSegment(segment.key, segment.updated_at, predicate)
+        compiled[segment.id] = _CompiledSegment(
+            segment.key, segment.updated_at, predicate, conditions_size(segment.conditions)
+        )
         yield
 
 
