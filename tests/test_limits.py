@@ -351,6 +351,10 @@ TESTS: dict[str, list[str]] = {
             "test_so_many_releases_may_be_watched_and_a_schedule_or_a_cancelled_one_takes_no_place"
         )
     ],
+    "release-turns": [
+        "unit/releases/test_project_turns.py::test_whoever_has_had_time_comes_after_all_who_have_had_less",
+        "services/test_many_releases.py::test_a_guard_acts_before_the_releases_of_another_project_are_counted",
+    ],
     "release-outlooks": ["storage/history/test_events.py::test_the_latest_events_are_read_up_to_a_bound"],
     "events": [
         "web/metrics/test_events.py::test_a_body_of_another_form_is_refused_as_a_whole",

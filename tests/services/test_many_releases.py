@@ -60,9 +60,9 @@ async def make_releases(database: Database, many: int = MANY) -> list[Release]:
 
 
 async def evaluate(database: Database, releases: Sequence[Release], *users: str) -> None:
-    """Store an evaluation of the flags of these releases for each user, whose bucket is 5."""
+    """Store an evaluation of the flags of these releases for each user: every other one gets them."""
     flags = tuple(LayoutFlag(each.flag_id, f"flag-{each.flag_id}", 50, Outcome.OFF) for each in releases)
-    records = [(AT * 1000, user, None, b"\x05" * len(flags)) for user in users]
+    records = [(AT * 1000, user, None, bytes([5 + 90 * (place % 2)]) * len(flags)) for place, user in enumerate(users)]
     await write(database, make_batch(releases[0].environment_id, make_layout(recorded=flags), *records))
 
 
@@ -199,3 +199,23 @@ async def test_a_release_far_behind_delays_no_other_of_its_environment(database:
     await evaluate(database, releases, "eve")
     await settle(process)
     assert [each.exposed for _, each in (await find_counted(database, [behind, *others])).values()] == [[[0, 2]]] * 3
+
+
+async def test_a_guard_acts_before_the_releases_of_another_project_are_counted(database: Database) -> None:
+    many, (own,) = await make_releases(database), await make_releases(database, 1)
+    process = process_of(database)
+    await settle(process)
+    await evaluate(database, many, *(f"first-{place}" for place in range(200)))
+    await settle(process)  # the other project has had time lately
+    await evaluate(database, many, *(f"then-{place}" for place in range(200)))
+    users = [f"user-{place}" for place in range(60)]
+    await evaluate(database, [own], *users)
+    await report(database, [own], "even", *users[::2])
+    for _ in range(MANY):
+        if not process.acted:
+            await process.observer.look()
+    assert process.acted[:1] == [own.id]
+    counted = await find_counted(database, many)
+    assert any(each.users < 400 for _, each in counted.values()), (
+        "the other project's releases were still to be counted"
+    )
