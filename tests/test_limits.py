@@ -498,6 +498,10 @@ TESTS: dict[str, list[str]] = {
     "responses-without-a-change": [
         "web/idempotency/test_stored_responses.py::test_a_request_that_changes_nothing_stores_next_to_nothing"
     ],
+    "mails": [
+        "mail/test_mail_limits.py::test_each_kind_is_sent_up_to_its_part_of_the_limit_on_all_mails",
+        "mail/test_mail_limits.py::test_mails_to_one_domain_have_a_limit_of_their_own",
+    ],
     "invitation-mails": [
         "web/invitations/test_invitations.py::test_one_address_gets_five_mails_a_day",
         "web/invitations/test_invitations.py::test_an_account_has_fifty_invitations_mailed_a_day",

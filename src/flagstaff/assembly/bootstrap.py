@@ -73,8 +73,8 @@ class Flagstaff:
         """
         self.foundation = foundation = Foundation(settings, now, worker, telemetry)
         self.database = foundation.database
-        mails = build_mails(foundation)
         self.limits = build_limits(foundation)
+        mails = build_mails(foundation, self.limits.mails)
         self.cluster = Cluster(foundation, confirm_seconds)
         self.applications = build_applications(foundation, self.limits.requests)
         self.serving = build_serving(foundation, self.cluster.is_following, self.limits.sdk_key, self.applications)

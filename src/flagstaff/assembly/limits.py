@@ -9,6 +9,7 @@ from flagstaff.http.limits import Limits, NetworkWindows
 from flagstaff.limits.exchange import Exchange
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.limits.shared_limits import SharedLimits
+from flagstaff.mail.mail_limits import MailLimits
 from flagstaff.serving.refetches import Refetches
 from flagstaff.settings import RateLimit
 
@@ -26,11 +27,12 @@ _TASK = "shared-limits"
 
 @dataclass(frozen=True, slots=True)
 class LimitsOfRequests:
-    """The limits of requests, of each SDK key and of repeated messages, and what shares them with others, if any."""
+    """The limits of requests, of each SDK key, repeated messages and mails, and what shares them, if anything."""
 
     requests: Limits
     sdk_key: SlidingWindow | None
     repeats: Repeats
+    mails: MailLimits
     shared: SharedLimits | None
 
     def start(self, foundation: Foundation) -> None:
@@ -69,16 +71,17 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
     )
     sdk_key = _window(settings.sdk_key_rate_limit, _SDK_KEYS)
     refetches = Refetches(settings.browser_rate_limit, foundation.secret_key, capacity=_EVALUATE_KEYS)
-    repeats = Repeats()
-    repeats.export_metrics(foundation.metrics)
-    windows = {**limits.shared(), **refetches.shared, **repeats.shared}
+    repeats, mails = Repeats(), MailLimits(settings.mail_rate_limit, settings.mail_domain_rate_limit)
+    for each in (repeats, mails):
+        each.export_metrics(foundation.metrics)
+    windows = {**limits.shared(), **refetches.shared, **repeats.shared, **mails.shared}
     if sdk_key is not None:
         windows["sdk_key"] = sdk_key
     shared = _share(foundation, windows)
     foundation.services += limits, refetches
     if shared:
         shared.export_metrics(foundation.metrics)
-    return LimitsOfRequests(limits, sdk_key, repeats, shared)
+    return LimitsOfRequests(limits, sdk_key, repeats, mails, shared)
 
 
 def _share(foundation: Foundation, windows: Mapping[str, SlidingWindow]) -> SharedLimits | None:

@@ -4,16 +4,17 @@ from collections.abc import Awaitable, Callable
 
 from flagstaff.assembly.foundation import Foundation
 from flagstaff.mail.envelope import Mail
+from flagstaff.mail.mail_limits import MailLimits
 from flagstaff.mail.mailer import Mailer
 from flagstaff.mail.outbox import Outbox
 
 _OUTBOX_FOLDER = "outbox"
 
 
-def build_mails(foundation: Foundation) -> Mailer:
+def build_mails(foundation: Foundation, limits: MailLimits) -> Mailer:
     """Build the sender of mails."""
     settings = foundation.settings
-    return Mailer(_sender(foundation), settings.mail_from, settings.public_url)
+    return Mailer(_sender(foundation), settings.mail_from, settings.public_url, limits)
 
 
 def _sender(foundation: Foundation) -> Callable[[Mail], Awaitable[bool]]:

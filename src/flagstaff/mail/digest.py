@@ -51,6 +51,7 @@ class Digest:
     more: int
     reason: str
     unsubscribe_token: str
+    is_urgent: bool = False
 
 
 def write_digest(

@@ -56,6 +56,9 @@ class Kind(StrEnum):
     """Somebody else has changed what the member has subscribed to."""
 
 
+URGENT = frozenset({Kind.RELEASES, Kind.WEBHOOKS})
+"""The kinds whose mails come first: a guard may have acted, or what tells others of it was turned off."""
+
 DEFAULTS: Mapping[Kind, bool] = {
     Kind.CRITICAL: False,
     Kind.OWNED: True,

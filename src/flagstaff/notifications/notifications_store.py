@@ -11,7 +11,7 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.database import tables
 from flagstaff.database.long_lists import write_many
-from flagstaff.notifications.notifications import HELD_FOR, MAILS_PER_HOUR, Kind
+from flagstaff.notifications.notifications import HELD_FOR, MAILS_PER_HOUR, URGENT, Kind
 from flagstaff.notifications.unsubscribing import Recipient
 
 _waiting, _mails = tables.notifications.c, tables.notification_mails.c
@@ -58,8 +58,10 @@ async def list_ready(
 ) -> list[Recipient]:
     """The members for whom something has waited long enough, who may get a mail, and whom no process is telling.
 
-    Those whose mail was not taken before stand behind the others, whom they would keep waiting each time.
+    Those whose mail was not taken before stand behind the others, whom they would keep waiting each time. Among those
+    whose mail is new, the urgent ones come first.
     """
+    is_urgent = sa.func.max(sa.case((_waiting.kind.in_(list(URGENT)), 1), else_=0))
     held_until = sa.func.max(sa.func.coalesce(sa.type_coerce(_waiting.held_until, sa.BigInteger), 0))
     query = (
         sa.select(_waiting.account_id, _waiting.project_id)
@@ -69,7 +71,7 @@ async def list_ready(
             sa.func.min(_waiting.created_at) <= gathered_before,
             sa.func.sum(sa.case((_is_free(now), 0), else_=1)) == 0,
         )
-        .order_by(held_until, sa.func.min(_waiting.id))
+        .order_by(sa.case((held_until > 0, 1), else_=0), is_urgent.desc(), held_until, sa.func.min(_waiting.id))
         .limit(most)
     )
     return [Recipient(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]

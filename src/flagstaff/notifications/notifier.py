@@ -14,9 +14,11 @@ import structlog
 
 from flagstaff.audit.dashboard_links import change_page, project_page
 from flagstaff.changes.changes import Scope
+from flagstaff.concurrency.claims import Priority, claiming
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database
 from flagstaff.mail.digest import Digest, Entry
+from flagstaff.mail.mail_limits import HeldBackError
 from flagstaff.notifications import made_changes_store, notifications_store, wanted_mails_store
 from flagstaff.notifications.mailing import HOUR, SHOWN_MAX, find_email, may_send, say_reason
 from flagstaff.notifications.mentions import Mention
@@ -26,6 +28,7 @@ from flagstaff.notifications.notifications import (
     GROUPED_FOR,
     HELD_FOR,
     KEPT_FOR,
+    URGENT,
     WAITING_MAX,
     Made,
     Recipients,
@@ -63,7 +66,8 @@ class _Taken(NamedTuple):
 class Notifier:
     """Follows the audit trail and sends mails.
 
-    `send_digest` returns whether the mail server has taken the mail, or never will.
+    `send_digest` returns whether the mail server has taken the mail, or never will. It raises HeldBackError for one
+    that must wait because too many were sent.
     """
 
     database: Database
@@ -74,8 +78,9 @@ class Notifier:
 
     async def run_once(self) -> None:
         """Gather what is new, and mail what has waited for long enough."""
-        await self.follow()
-        await self.send()
+        with claiming("mails", Priority.LONG):
+            await self.follow()
+            await self.send()
 
     async def follow(self) -> None:
         """Examine the changes that were not examined, and note whom they concern."""
@@ -98,7 +103,12 @@ class Notifier:
             taken = await self._take(member)
             if taken is None:
                 continue
-            is_sent = await self._send(member, taken.waiting)
+            try:
+                is_sent = await self._send(member, taken.waiting)
+            except HeldBackError:
+                is_sent, goes_on = False, True  # there may be room for others' mails
+            else:
+                goes_on = is_sent
             async with self.database.transaction() as transaction:
                 if is_sent:
                     await notifications_store.delete_waiting(
@@ -106,7 +116,7 @@ class Notifier:
                     )
                 else:  # what is held is tried again
                     await notifications_store.forget_mail(transaction.connection, taken.mail_id)
-            if not is_sent:
+            if not goes_on:
                 break
         if ready:
             async with self.database.transaction() as transaction:
@@ -193,6 +203,7 @@ class Notifier:
             more=more,
             reason=say_reason({each.kind for each in waiting}),
             unsubscribe_token=self.tokens.make(member),
+            is_urgent=any(each.kind in URGENT for each in waiting),
         )
         return await self.send_digest(email, digest)
 

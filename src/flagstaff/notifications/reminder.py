@@ -8,6 +8,7 @@ from uuid import UUID
 from flagstaff.audit.dashboard_links import project_page
 from flagstaff.database.database import Database
 from flagstaff.mail.digest import Digest, Entry
+from flagstaff.mail.mail_limits import HeldBackError
 from flagstaff.notifications import notifications_store, reminders_store, wanted_mails_store
 from flagstaff.notifications.mailing import HOUR, SHOWN_MAX, find_email, may_send, say_reason
 from flagstaff.notifications.notifications import STALE_EVERY, WAITING_MAX, Kind
@@ -67,7 +68,11 @@ class Reminder:
             reason=say_reason({Kind.STALE}),
             unsubscribe_token=self.tokens.make(member),
         )
-        if not await self.send_digest(email, digest):
+        try:
+            is_sent = await self.send_digest(email, digest)
+        except HeldBackError:
+            is_sent = False
+        if not is_sent:
             async with self.database.transaction() as transaction:
                 await reminders_store.forget_reminder(transaction.connection, member)
                 await notifications_store.forget_mail(transaction.connection, mail_id)

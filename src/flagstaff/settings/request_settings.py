@@ -64,6 +64,15 @@ class RequestSettings:
     reset_rate_limit: RateLimit | None = setting(
         values.parse_rate_limit, "60/minute", "Password resets allowed from one address."
     )
+    mail_rate_limit: RateLimit | None = setting(
+        values.parse_rate_limit,
+        "1000/hour",
+        "Mails that are sent, of all accounts together: a number per second, minute, hour or day, or off. Invitations "
+        "use half of it, and other mails three quarters, but those about guards all.",
+    )
+    mail_domain_rate_limit: RateLimit | None = setting(
+        values.parse_rate_limit, "500/hour", "Mails that are sent to addresses of one domain, with the same parts."
+    )
     session_idle_minutes: timedelta | None = setting(
         values.minutes_parser(5, 1440),
         "off",
