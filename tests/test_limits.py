@@ -251,7 +251,10 @@ TESTS: dict[str, list[str]] = {
     "writes-to-a-project": [
         "storage/test_project_turns.py::test_a_write_that_waits_too_long_for_its_project_is_refused",
         "storage/test_project_turns.py::test_kills_that_wait_for_their_own_projects_leave_connections_to_other_kills",
-        "storage/test_project_turns.py::test_in_a_project_a_kill_comes_before_its_other_writes",
+        (
+            "storage/test_project_turns.py::"
+            "test_a_kill_does_not_wait_for_a_copy_in_its_project_that_waits_for_a_connection"
+        ),
     ],
     "long-write-turns": ["storage/test_turns.py::test_a_write_that_keeps_its_turn_for_long_is_logged_and_measured"],
     "api-requests-at-once": [

@@ -72,20 +72,21 @@ async def test_kills_that_wait_for_their_own_projects_leave_connections_to_other
     assert len(done) == 20 + 27
 
 
-async def test_in_a_project_a_kill_comes_before_its_other_writes(instances: tuple[Database, Database]) -> None:
+async def test_a_kill_does_not_wait_for_a_copy_in_its_project_that_waits_for_a_connection(
+    instances: tuple[Database, Database],
+) -> None:
     here, _ = instances
-    place = await store_environment(here)
-    hold, done = asyncio.Event(), list[str]()
-    tasks = [asyncio.create_task(_write(here, "eve", Priority.LONG, place, done, hold))]
-    while not done:
+    places = [await store_environment(here) for _ in range(6)]
+    hold, held, done = asyncio.Event(), list[str](), list[str]()
+    long = [asyncio.create_task(_write(here, "eve", Priority.LONG, place, held, hold)) for place in places[1:]]
+    while len(held) < 5:
         await asyncio.sleep(0.001)
-    tasks += [asyncio.create_task(_write(here, "eve", Priority.LONG, place, done)) for _ in range(3)]
-    tasks += [asyncio.create_task(_write(here, "bob", Priority.SHORT, place, done))]
-    tasks += [asyncio.create_task(_write(here, "ada", Priority.KILL, place, done))]
+    copy = asyncio.create_task(_write(here, "ada", Priority.LONG, places[0], done))
     await asyncio.sleep(0)
+    await asyncio.wait_for(_write(here, "ada", Priority.KILL, places[0], done), 30)
+    assert not copy.done()
     hold.set()
-    await asyncio.gather(*tasks)
-    assert done == ["eve", "ada", "bob", "eve", "eve", "eve"]
+    await asyncio.gather(*long, copy)
 
 
 async def test_a_project_that_does_not_exist_is_not_waited_for(instances: tuple[Database, Database]) -> None:

@@ -101,7 +101,8 @@ class Authentication:
                 slots = self._read_slots if reads else self._write_slots[priority]
                 await slot.enter_async_context(slots.take(actor.account_id))
             if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
-                scope["state"]["authenticated"] = await credential.authenticate()
+                with claiming(actor.account_id, priority):
+                    scope["state"]["authenticated"] = await credential.authenticate()
 
             async def send_on(message: Message) -> None:
                 if work_is_done is not None:

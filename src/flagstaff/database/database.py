@@ -375,14 +375,16 @@ class Database:
     async def _begin_to_write(self) -> AsyncIterator[AsyncConnection]:
         project = current_claim().project if self.is_postgresql else None
         with self._write_times.measuring() as begin:
-            async with self._project_turns.take(project):
-                for pause_seconds in project_turns.pauses():
-                    async with self._begin(self._engines.writer, self._turns.writer) as connection:
-                        if await self._may_write(connection, project):
-                            begin()
-                            yield connection
-                            return
-                    await asyncio.sleep(pause_seconds)
+            for pause_seconds in project_turns.pauses():
+                async with self._turns.writer.take():
+                    if self._project_turns.is_free(project):
+                        with self._project_turns.writing(project):
+                            async with self._connect(self._engines.writer) as connection:
+                                if await self._may_write(connection, project):
+                                    begin()
+                                    yield connection
+                                    return
+                await asyncio.sleep(pause_seconds)
         raise unavailable(_PROJECT_BUSY)
 
     async def _may_write(self, connection: AsyncConnection, project: UUID | None) -> bool:

@@ -5,46 +5,50 @@ otherwise hold all connections of the pool, also those that are kept for kills.
 """
 
 import random
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import monotonic
 from uuid import UUID
-from weakref import WeakValueDictionary
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.concurrency.claims import Priority, current_claim
 from flagstaff.database import tables
-from flagstaff.database.turns import Turns
 
 WAIT_SECONDS = 10.0
-"""For how long a write waits for others to its project: in this process, and then on other instances."""
-_PAUSES_SECONDS = 0.005, 0.05
+"""For how long a write waits for others to its project, in this process and on other instances."""
+_PAUSES, _PAUSES_OF_KILLS = (0.005, 0.05), (0.002, 0.01)
 _projects = tables.projects
 _present = sa.select(_projects.c.id).where(_projects.c.id == sa.bindparam("project"))
 _lock = _present.with_for_update(skip_locked=True)
 
 
 class ProjectTurns:
-    """Lets one write to each project of this process go on at a time: kills first, and accounts in turns."""
+    """Lets one write to each project of this process go on at a time.
+
+    Nobody keeps the turn of a project while it waits for a connection, nor a connection while it waits for the turn:
+    it asks again. Otherwise a project's kill would wait for its copy, which waits behind other projects' copies.
+    """
 
     def __init__(self) -> None:
-        self._turns: WeakValueDictionary[UUID, Turns] = WeakValueDictionary()
+        self._written: set[UUID] = set()
 
-    @asynccontextmanager
-    async def take(self, project: UUID | None) -> AsyncIterator[None]:
-        """Wait for the turn, and keep it until the context ends; raises Error UNAVAILABLE if it does not come in time.
+    def is_free(self, project: UUID | None) -> bool:
+        """Return whether nobody writes to a project here. None stands for what writes to no project that is known."""
+        return project not in self._written
 
-        None stands for what is not known to write to one project. It does not wait.
-        """
+    @contextmanager
+    def writing(self, project: UUID | None) -> Iterator[None]:
+        """Keep a free project for this write until the context ends."""
         if project is None:
             yield
             return
-        turns = self._turns.get(project)
-        if turns is None:
-            turns = self._turns[project] = Turns(1, wait_seconds=WAIT_SECONDS)
-        async with turns.take():
+        self._written.add(project)
+        try:
             yield
+        finally:
+            self._written.discard(project)
 
 
 async def lock(connection: AsyncConnection, project: UUID) -> bool:
@@ -56,9 +60,9 @@ async def lock(connection: AsyncConnection, project: UUID) -> bool:
 
 
 def pauses() -> Iterator[float]:
-    """The pauses between attempts at a lock, in seconds, which grow, until it has taken too long."""
+    """The pauses between attempts, in seconds, which grow, until it has taken too long. A kill pauses for less."""
     gives_up_at = monotonic() + WAIT_SECONDS
-    seconds, longest = _PAUSES_SECONDS
+    seconds, longest = _PAUSES_OF_KILLS if current_claim().priority is Priority.KILL else _PAUSES
     while monotonic() < gives_up_at:
         yield seconds * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         seconds = min(2 * seconds, longest)
