@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
+from flagstaff.mail import mail_limits
 from flagstaff.notifications.notifications_store import add_waiting, record_mail
 from flagstaff.releases import releases_store
 from flagstaff.releases.watching import TOLD_AFTER_SECONDS, Part, Watching
@@ -436,6 +437,42 @@ async def test_a_mail_that_the_server_does_not_take_does_not_count_as_one_that_t
     clock.advance(minutes=6)
     await do_now(flagstaff, "notifications")
     assert len(await read_new()) == 1
+
+
+@pytest.mark.both_databases
+async def test_a_mail_beyond_the_limit_on_all_mails_waits_and_keeps_no_other_waiting(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    sign_up: SignUp,
+    project: Json,
+    grace: Caller,
+    clock: Clock,
+    read_new: ReadNew,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    linus = await sign_up("linus")
+    await join(flagstaff, project, linus, "editor")
+    for caller in (ada, linus):
+        await choose(caller, project, critical=True)
+    flag = await grace.create_flag(await ada.get_environment(project))
+    await do_now(flagstaff, "notifications")
+    async with flagstaff.database.transaction() as transaction:  # as of a guard
+        waiting = tables.notifications.c
+        of_linus = tables.notifications.update().where(waiting.account_id == UUID(linus.account["id"]))
+        await transaction.connection.execute(of_linus.values(kind="releases", id=waiting.id + 1000))
+    monkeypatch.setitem(mail_limits._SHARES, mail_limits.MailKind.NOTICE, 0.0)
+    clock.advance(seconds=61)
+    await do_now(flagstaff, "notifications")
+    assert [each["To"] for each in await read_new()] == [linus.account["email"]]
+    assert flagstaff.limits.mails.refused["notice"] == 1
+    (await grace.post(f"{flag_path(flag)}/toggle")).raise_for_status()
+    monkeypatch.undo()
+    for _ in range(2):
+        clock.advance(minutes=6)
+        await do_now(flagstaff, "notifications")
+    texts = {each["To"]: text_of(each) for each in await read_new()}
+    assert texts.keys() == {ada.account["email"], linus.account["email"]}
+    assert "created" in texts[ada.account["email"]]
 
 
 @pytest.mark.both_databases
