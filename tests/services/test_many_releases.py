@@ -16,7 +16,9 @@ from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.followed_releases import STORE_SECONDS
+from flagstaff.releases.judging import Verdict
 from flagstaff.releases.observations import Observations
+from flagstaff.releases.observer import Observer
 from flagstaff.releases.plans import Action, Guard
 from flagstaff.releases.releases import Applied, Release, arms_of
 from tests.services.test_observer import statements
@@ -203,19 +205,22 @@ async def test_a_release_far_behind_delays_no_other_of_its_environment(database:
 
 async def test_a_guard_acts_before_the_releases_of_another_project_are_counted(database: Database) -> None:
     many, (own,) = await make_releases(database), await make_releases(database, 1)
-    process = process_of(database)
-    await settle(process)
+    seen = list[set[int]]()
+
+    async def act(release: Release, _verdict: Verdict, _metrics: object) -> None:
+        assert release.id == own.id
+        counted = await find_counted(database, many)
+        seen.append({each.users for _, each in counted.values()})
+
+    observer = Observer(database, "one", act, process_of(database).watching)
+    while await observer.look():
+        pass
     await evaluate(database, many, *(f"first-{place}" for place in range(200)))
-    await settle(process)  # the other project has had time lately
+    while await observer.look():  # the other project has had time lately
+        pass
     await evaluate(database, many, *(f"then-{place}" for place in range(200)))
     users = [f"user-{place}" for place in range(60)]
     await evaluate(database, [own], *users)
     await report(database, [own], "even", *users[::2])
-    for _ in range(MANY):
-        if not process.acted:
-            await process.observer.look()
-    assert process.acted[:1] == [own.id]
-    counted = await find_counted(database, many)
-    assert any(each.users < 400 for _, each in counted.values()), (
-        "the other project's releases were still to be counted"
-    )
+    await observer.look()
+    assert seen[:1] == [{200}]
