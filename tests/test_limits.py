@@ -285,6 +285,11 @@ TESTS: dict[str, list[str]] = {
         "web/explanations/test_explain.py::test_an_explanation_has_a_bound_in_bytes_and_says_what_it_leaves_out"
     ],
     "lists": ["web/test_neighbours.py::test_a_list_of_long_flags_is_made_in_pieces"],
+    "exports": [
+        "web/exports/test_export_bounds.py::test_an_account_has_two_exports_at_a_time",
+        "web/exports/test_export_bounds.py::test_all_exports_together_take_half_of_the_time",
+        "web/exports/test_export_bounds.py::test_an_export_of_long_descriptions_holds_few_of_them_in_memory",
+    ],
     "flag-summaries": [
         "web/history/test_summarise_flag_evaluations.py::test_more_than_31_days_are_refused_and_31_are_summarised"
     ],

@@ -11,11 +11,13 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Uuid
-from flagstaff.applications.flag_exports_service import ExportFormat, FlagExports
+from flagstaff.applications.flag_exports_service import FLAGS_AT_ONCE, ExportFormat, FlagExports
+from flagstaff.concurrency.lots import Lot
 from flagstaff.flags.flag_path_schemas import FlagIds
+from flagstaff.http.exports import ExportResponse, Exports
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
-from flagstaff.http.responses import json_response, json_stream
+from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
 
@@ -48,6 +50,7 @@ class ExportQuery(BaseModel):
 
 
 Service = Annotated[FlagExports, Depends(service(FlagExports))]
+Running = Annotated[Exports, Depends(service(Exports))]
 
 
 @router.get(
@@ -61,10 +64,14 @@ async def export_environment(
     env_id: Id,
     actor: CurrentActor,
     exports: Service,
+    running: Running,
     query: Annotated[ExportQuery, Query()],
 ) -> Response:
     """Return all flags of an environment as one document, such as a bootstrap file for SDKs."""
-    return json_stream(await exports.export(actor, project_id, env_id, ExportFormat(query.format)))
+    lot = Lot(FLAGS_AT_ONCE)
+    batches = await exports.export(actor, project_id, env_id, ExportFormat(query.format), lot)
+    made = running.made(batches, lot)
+    return ExportResponse(running, actor.account_id, made, media_type="application/json")
 
 
 @router.get(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from flagstaff.assembly.foundation import Foundation
 from flagstaff.hooks.repeats import Repeats
+from flagstaff.http.exports import Exports
 from flagstaff.http.limits import Limits, NetworkWindows
 from flagstaff.limits.exchange import Exchange
 from flagstaff.limits.limiter import SlidingWindow
@@ -78,7 +79,9 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
     if sdk_key is not None:
         windows["sdk_key"] = sdk_key
     shared = _share(foundation, windows)
-    foundation.services += limits, refetches
+    exports = Exports()
+    exports.export_metrics(foundation.metrics)
+    foundation.services += limits, refetches, exports
     if shared:
         shared.export_metrics(foundation.metrics)
     return LimitsOfRequests(limits, sdk_key, repeats, mails, shared)

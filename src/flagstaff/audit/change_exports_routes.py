@@ -1,11 +1,12 @@
 """A project's audit trail as CSV, sent page by page."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Query
-from starlette.responses import Response, StreamingResponse
+from fastapi import Depends, Query
+from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.csv import csv_line
@@ -13,21 +14,23 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.audit.changes_routes import ChangeFilters, Service
-from flagstaff.audit.changes_service import ChangesPage
 from flagstaff.changes.changes import NumberedChange
-from flagstaff.concurrency.pacing import Turns
+from flagstaff.concurrency.lots import Lot
+from flagstaff.http.exports import ExportResponse, Exports
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json
+from flagstaff.http.services import service
 from flagstaff.permissions.permissions import Permission
 from flagstaff.values.moments import format_moment
 
 router = Router(prefix="/api", tags=["Audit"])
 
-_AT_ONCE = 100
+_AT_ONCE = 500
 _COLUMNS = (
     *("id", "at", "actor", "token", "action", "resource_id", "environment", "environment_id", "flag_key", "flag_id"),
     *("restores", "before", "after", "batch_id"),
 )
+Running = Annotated[Exports, Depends(service(Exports))]
 _HEADERS = {"content-disposition": 'attachment; filename="changes.csv"'}
 
 
@@ -41,38 +44,31 @@ _HEADERS = {"content-disposition": 'attachment; filename="changes.csv"'}
 )
 @reads(Permission.AUDIT_READ)
 async def export_project_changes(
-    project_id: Id, query: Annotated[ChangeFilters, Query()], actor: CurrentActor, changes: Service
+    project_id: Id, query: Annotated[ChangeFilters, Query()], actor: CurrentActor, changes: Service, exports: Running
 ) -> Response:
     """The changes in a project as CSV, newest first, with the same filters as the list.
 
     A text that a spreadsheet would interpret as a formula starts with an apostrophe.
     """
-    wanted = query.filter()
+    wanted, lot = query.filter(), Lot(_AT_ONCE)
     keys = await changes.name_environments(actor, project_id)
-    first = await changes.list_project_changes(actor, project_id, wanted, limit=_AT_ONCE)
+    first = await changes.read_project_changes(actor, project_id, wanted, limit=lot.rows)
 
-    async def pages() -> AsyncIterator[ChangesPage]:
+    async def batches() -> AsyncIterator[Iterable[bytes]]:
         page = first
-        yield page
+        yield chain((csv_line(_COLUMNS).encode(),), _lines(page.items, keys))
         while page.next_before is not None:
-            page = await changes.list_project_changes(
-                actor, project_id, wanted, limit=_AT_ONCE, before=page.next_before
+            page = await changes.read_project_changes(
+                actor, project_id, wanted, limit=lot.rows, before=page.next_before
             )
-            yield page
+            yield _lines(page.items, keys)
 
-    return StreamingResponse(_written(pages(), keys), media_type="text/csv", headers=_HEADERS)
+    made = exports.made(batches(), lot)
+    return ExportResponse(exports, actor.account_id, made, media_type="text/csv", headers=_HEADERS)
 
 
-async def _written(pages: AsyncIterator[ChangesPage], keys: Mapping[UUID, str]) -> AsyncIterator[str]:
-    lines, turns = [csv_line(_COLUMNS)], Turns()
-    async for page in pages:
-        for each in page.items:
-            lines.append(csv_line(_cells(each, keys)))
-            if turns.is_over():
-                yield "".join(lines)
-                lines.clear()
-                await turns.give()
-    yield "".join(lines)
+def _lines(changes: Iterable[NumberedChange], keys: Mapping[UUID, str]) -> Iterator[bytes]:
+    return (csv_line(_cells(each, keys)).encode() for each in changes)
 
 
 def _cells(numbered: NumberedChange, keys: Mapping[UUID, str]) -> tuple[Any, ...]:

@@ -80,6 +80,20 @@ class Changes:
             )
             return await _commented_page(connection, project_id, items, limit)
 
+    async def read_project_changes(
+        self, actor: Actor, project_id: UUID, wanted: ProjectChangeFilter, *, limit: int, before: int | None = None
+    ) -> ChangesPage:
+        """The same without the numbers of comments, for an export."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id, Permission.AUDIT_READ)
+            found = await _resolve(connection, project_id, wanted)
+            if found is None:
+                return ChangesPage([], None)
+            items = await change_lists_store.list_project_changes(
+                connection, project_id, found, before=before, limit=limit + 1
+            )
+        return _page(items, limit)
+
     async def name_environments(self, actor: Actor, project_id: UUID) -> dict[UUID, str]:
         """The keys of the environments that a project has, by id."""
         async with self.database.read() as connection:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -40,6 +39,7 @@ def export(
         raise invalid_field("output", f"cannot be written: {error.strerror}") from error
 
 
-async def _export(project: UUID, environment: str, file_format: ExportFormat) -> Iterator[bytes]:
+async def _export(project: UUID, environment: str, file_format: ExportFormat) -> list[bytes]:
     async with open_database(Settings.load(os.environ)) as database:
-        return await FlagExports(database).export_for_operator(project, environment, file_format)
+        batches = await FlagExports(database).export_for_operator(project, environment, file_format)
+        return [piece async for batch in batches for piece in batch]

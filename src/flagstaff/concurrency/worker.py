@@ -66,12 +66,12 @@ async def joined_in_worker(pieces: Iterable[bytes], most: int) -> AsyncIterator[
     """Make pieces in the thread and join them, in turns of ten milliseconds that also end with so many bytes."""
     left, is_last = iter(pieces), False
     while not is_last:
-        joined, is_last = await in_worker(_join, left, most)
+        joined, is_last = await in_worker(join_some, left, most)
         yield joined
 
 
-def _join(pieces: Iterator[bytes], most: int) -> tuple[bytes, bool]:
-    """The next pieces, and whether these are the last."""
+def join_some(pieces: Iterator[bytes], most: int) -> tuple[bytes, bool]:
+    """The next pieces, of ten milliseconds or so many bytes, and whether these are the last."""
     joined, ends_at = bytearray(), perf_counter() + TURN_SECONDS
     for piece in pieces:
         joined += piece

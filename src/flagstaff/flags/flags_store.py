@@ -44,6 +44,7 @@ _FLAGS = Resource(
 )
 COLUMNS = _FLAGS.columns
 """The columns that `from_row` reads."""
+_without_description = [sa.null().label(each.key) if each.key == "description" else each for each in COLUMNS]
 _flag = sa.select(*COLUMNS).join(tables.environments, tables.environments.c.id == _columns.environment_id)
 _live, _archived = sa.not_(tables.is_archived), tables.is_archived
 _insert = tables.flags.insert()
@@ -72,6 +73,16 @@ _of_environment, _archived_of_environment = (
         descending=True,
     )
     for wanted in (_live, _archived)
+)
+_short_of_environment = Listing(
+    sa.select(*_without_description)
+    .join(tables.environments, tables.environments.c.id == _columns.environment_id)
+    .where(_columns.environment_id == sa.bindparam("environment"), _live),
+    (_columns.created_at, _columns.id),
+    descending=True,
+)
+_descriptions = sa.select(_columns.id, _columns.description).where(
+    _columns.id.in_(sa.bindparam("flags", expanding=True)), _columns.description.is_not(None)
 )
 _chosen = _flag.where(
     _columns.environment_id == sa.bindparam("environment"),
@@ -164,6 +175,17 @@ async def list_flags(
     wanted = _archived_of_environment if archived else _of_environment
     rows = await wanted.rows(connection, window, {"environment": environment_id})
     return map(from_row, rows)
+
+
+async def list_flags_without_descriptions(connection: AsyncConnection, environment_id: UUID) -> Iterator[Flag]:
+    """The flags of an environment that are not archived, in the same order, with None for their descriptions."""
+    return map(from_row, await _short_of_environment.rows(connection, WHOLE, {"environment": environment_id}))
+
+
+async def find_descriptions(connection: AsyncConnection, flag_ids: Collection[UUID]) -> dict[UUID, str]:
+    """The descriptions of some flags by id, if they have one."""
+    rows = await connection.execute(_descriptions, {"flags": list(flag_ids)})
+    return {row.id: row.description for row in rows}
 
 
 async def find_flags(

@@ -55,10 +55,10 @@ class ReadFlags:
 
 
 async def read_all(connection: Connection, environment: Environment) -> ReadFlags:
-    """All flags of an environment."""
+    """All flags of an environment, without their descriptions, which decide nothing."""
     return ReadFlags(
         environment,
-        await flags_store.list_flags(connection, environment.id),
+        await flags_store.list_flags_without_descriptions(connection, environment.id),
         await rules_store.list_rules_of_environment(connection, environment.id),
         await segments_store.list_segments(connection, environment.project_id),
     )

@@ -97,6 +97,14 @@ _of_metric = sa.select(_done.unit, _done.step, _done.events, _done.total, _done.
     _done.release == sa.bindparam("release"), _done.metric == sa.bindparam("metric")
 )
 
+_after, _up_to = sa.bindparam("after", type_=sa.Text), sa.bindparam("last", type_=sa.Text)
+_between = (
+    sa.select(_exposures.unit, _exposures.step, _exposures.arm, _exposures.at)
+    .where(_exposures.release == sa.bindparam("release"), _exposures.unit > _after, _exposures.unit <= _up_to)
+    .order_by(_exposures.unit, _exposures.step)
+)
+_done_between = _of_metric.where(_done.unit > _after, _done.unit <= _up_to)
+
 
 def _upsert_rows(table: str, columns: Mapping[str, str], keys: Sequence[str]) -> Mapping[str, sa.TextClause]:
     """Statements that insert rows from one JSON text, or replace those with the same key; by database."""
@@ -307,6 +315,22 @@ async def list_units(connection: AsyncConnection, number: int, after: str, limit
         .limit(limit)
     )
     return list((await connection.execute(query)).scalars())
+
+
+async def list_exposures(
+    connection: AsyncConnection, number: int, after: str, last: str
+) -> Sequence[tuple[str, int, int, int]]:
+    """Units, steps, arms and times of the users after one and up to another, by unit and step."""
+    given = {"release": number, "after": after, "last": last}
+    return (await connection.execute(_between, given)).all()
+
+
+async def list_done_between(
+    connection: AsyncConnection, number: int, metric: int, after: str, last: str
+) -> Sequence[tuple[str, int, int, float, int]]:
+    """Units, steps, and what such users did for a metric: events, total and limits."""
+    given = {"release": number, "metric": metric, "after": after, "last": last}
+    return (await connection.execute(_done_between, given)).all()
 
 
 async def list_numbers(connection: AsyncConnection) -> dict[UUID, int]:

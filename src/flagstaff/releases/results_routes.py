@@ -1,12 +1,12 @@
 """HTTP of the results of releases, and of the users behind them as CSV."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator
 from math import exp
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.csv import csv_line
@@ -14,12 +14,13 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Uuid
-from flagstaff.concurrency.pacing import Turns
+from flagstaff.concurrency.lots import Lot
 from flagstaff.database.tables import moment
 from flagstaff.flags.flag_path_schemas import FlagIds
+from flagstaff.http.exports import ExportResponse, Exports
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
-from flagstaff.http.responses import json_response
+from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.http.services import service
 from flagstaff.metrics.events import MARK
 from flagstaff.permissions.permissions import Permission
@@ -41,6 +42,7 @@ router = Router(
 
 _HEADERS = {"content-disposition": 'attachment; filename="users.csv"'}
 _LOG_MAX = 690.0
+_USERS_AT_ONCE = 2_000
 _LEFT_OUT = {RULED: "rule", ASIDE: "two arms", OUTSIDE: "bucket"}
 
 
@@ -212,11 +214,24 @@ def _view_metric(result: MetricResult) -> dict[str, Any]:
         "waits": result.waits,
         "verdicts": [{"arm": each.arm, "standing": each.standing, "words": each.words} for each in result.verdicts],
         "arms": list(map(_view_arm, result.arms)),
-        "steps": [{"step": each.step, "arms": list(map(_view_arm, each.arms))} for each in result.steps],
     }
 
 
+def _encode(results: Results) -> Iterator[bytes]:
+    """The JSON in pieces: with all steps and arms, it has megabytes."""
+    yield encode_json(_view(results))[:-1] + b',"metrics":['
+    for place, metric in enumerate(results.metrics):
+        yield b"," if place else b""
+        yield encode_json(_view_metric(metric))[:-1] + b',"steps":['
+        for number, step in enumerate(metric.steps):
+            yield b"," if number else b""
+            yield encode_json({"step": step.step, "arms": list(map(_view_arm, step.arms))})
+        yield b"]}"
+    yield b"]}"
+
+
 def _view(results: Results) -> dict[str, Any]:
+    """View the results without the metrics."""
     counted, release = results.counted, results.release
     arms = [*counted.users_by_arm(release.segments)]
     order = sorted(range(len(arms)), key=lambda arm: arms[arm].is_variant)  # the rollout's first
@@ -259,7 +274,6 @@ def _view(results: Results) -> dict[str, Any]:
             }
             for each in counted.compared(release.segments)
         ],
-        "metrics": list(map(_view_metric, results.metrics)),
         "arms": [arms[arm].name for arm in order],
         "chart": [
             {
@@ -287,13 +301,14 @@ class UsersQuery(BaseModel):
 
 
 Service = Annotated[ReleaseResults, Depends(service(ReleaseResults))]
+Running = Annotated[Exports, Depends(service(Exports))]
 
 
 @router.get("/results", response_model=ResultsOut, responses=problems(401, 404, 503))
 @reads(Permission.EVALUATIONS_READ, takes_long=True)
 async def get_release_results(path: FlagIds, release_id: Id, actor: CurrentActor, results: Service) -> Response:
     """The results of a release up to now. You may look as often as you like: the false alarm rate still holds."""
-    return json_response(_view(await results.get_results(actor, path, release_id)))
+    return json_stream(_encode(await results.get_results(actor, path, release_id)))
 
 
 @router.get(
@@ -306,30 +321,29 @@ async def get_release_results(path: FlagIds, release_id: Id, actor: CurrentActor
 )
 @reads(Permission.EVALUATIONS_READ)
 async def export_release_users(
-    path: FlagIds, release_id: Id, query: Annotated[UsersQuery, Query()], actor: CurrentActor, results: Service
+    path: FlagIds,
+    release_id: Id,
+    query: Annotated[UsersQuery, Query()],
+    actor: CurrentActor,
+    results: Service,
+    exports: Running,
 ) -> Response:
     """The users of a release as CSV: when and how each was exposed in each step, and what was counted there.
 
     Numbers have decimal digits only.
     """
     release, users = await results.open_users(actor, path, release_id)
-    written = _written(release, users, is_raw=query.form == "raw")
-    return StreamingResponse(written, media_type="text/csv", headers=_HEADERS)
-
-
-async def _written(
-    release: Release, pages: AsyncIterator[Sequence[ExposedUser]], *, is_raw: bool
-) -> AsyncIterator[str]:
+    is_raw, lot = query.form == "raw", Lot(_USERS_AT_ONCE)
     columns = [f"{guard.metric}_{what}" for guard in release.guards for what in ("events", "total")]
-    lines, turns = [csv_line(("user", "first_step", "step", "arm", "exposed_at", *columns), is_raw=is_raw)], Turns()
-    async for page in pages:
-        for each in page:
-            lines.append(csv_line(_cells(release, each), is_raw=is_raw))
-            if turns.is_over():
-                yield "".join(lines)
-                lines.clear()
-                await turns.give()
-    yield "".join(lines)
+
+    async def batches() -> AsyncIterator[Iterable[bytes]]:
+        head = csv_line(("user", "first_step", "step", "arm", "exposed_at", *columns), is_raw=is_raw)
+        yield (head.encode(),)
+        while (page := await users.read(lot.rows)) is not None:
+            yield (csv_line(_cells(release, each), is_raw=is_raw).encode() for each in page)
+
+    made = exports.made(batches(), lot)
+    return ExportResponse(exports, actor.account_id, made, media_type="text/csv", headers=_HEADERS)
 
 
 def _cells(release: Release, user: ExposedUser) -> tuple[Any, ...]:

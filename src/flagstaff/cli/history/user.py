@@ -44,5 +44,5 @@ async def _write(project: UUID, subject: Subject, file: Path) -> None:
             abandoned.callback(file.unlink)
             written = closing.enter_context(open(descriptor, "wb"))  # noqa: ASYNC230, PTH123 - nothing else runs here
             async for part in write_user_data(data, start, environments, subject, data.now()):
-                written.write(part)
+                written.writelines(part)
             abandoned.pop_all()
