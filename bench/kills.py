@@ -26,7 +26,7 @@ from bench.machine import Cores, NotReadyError, choose_cores, resident_mib
 from bench.places import Place, make_place
 from bench.raw_http import Connection, request
 from bench.report import print_table
-from bench.servers import FlagstaffServer, Switches
+from bench.servers import CHECKOUT, FlagstaffServer, Switches
 from bench.steady import Answered, percentile, time_evaluations, time_requests
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, make_postgresql_template, postgresql_store
@@ -176,7 +176,7 @@ def _measure(attack: Attack, store: Store, cores: Cores, asked: argparse.Namespa
     settings["FLAGSTAFF_WORKERS"] = str(asked.workers)
     if store.database_url:
         settings["FLAGSTAFF_DATABASE_URL"] = store.database_url
-    with FlagstaffServer(cores.server, store.data_directory, Switches(), settings) as server:
+    with FlagstaffServer(cores.server, store.data_directory, Switches(), settings, checkout=asked.checkout) as server:
         server.wait_until_it_is_loaded()
         with httpx.Client(base_url=server.url, timeout=120) as client:
             victim = _make_victim(client, store)
@@ -214,6 +214,7 @@ def main() -> None:
     parser.add_argument("text", nargs="*", help="run only attacks whose names contain it")
     parser.add_argument("--postgresql", action="store_true", help="on a PostgreSQL of its own instead of SQLite")
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--checkout", type=Path, default=CHECKOUT, help="another checkout, which must be built")
     parser.set_defaults(template=False)
     parser.add_argument("--seconds", type=float, default=20, help="how long each attack takes")
     asked = parser.parse_args()

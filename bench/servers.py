@@ -17,7 +17,7 @@ SECRET_KEY = "a key for the bench, which everyone may know"
 _START_SECONDS = 120
 _STOP_SECONDS = 20
 _NGINX_PARAMETER = 2_000
-_CHECKOUT = Path(__file__).parent.parent
+CHECKOUT = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Server:
         command: Sequence[str],
         log: Path,
         environ: dict[str, str] | None = None,
-        folder: Path = _CHECKOUT,
+        folder: Path = CHECKOUT,
     ) -> None:
         self._folder = folder
         self._command = ("taskset", "-c", str(core), *command)
@@ -98,7 +98,7 @@ class FlagstaffServer(Server):
         settings: Mapping[str, str] = MappingProxyType({}),
         *,
         module: str = "flagstaff",
-        checkout: Path = _CHECKOUT,
+        checkout: Path = CHECKOUT,
     ) -> None:
         """`settings` are variables in addition to those of the switches; `module` has the command `serve`.
 
@@ -115,7 +115,7 @@ class FlagstaffServer(Server):
             **settings,
         }
         module = module if switches.history else "bench.without_history"
-        python = sys.executable if checkout == _CHECKOUT else str(checkout / ".venv" / "bin" / "python")
+        python = sys.executable if checkout == CHECKOUT else str(checkout / ".venv" / "bin" / "python")
         command = (python, "-m", module, "serve")
         super().__init__(core, command, data.with_name(f"{port}.log"), environ, checkout)
 
