@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.concurrency.loop_turns import Rank
 from flagstaff.http.clients import Clients
 from tests.support.api import Caller, Json, flag_path
 from tests.support.holds import ask
@@ -113,3 +114,18 @@ def test_the_accounts_of_a_bounded_number_of_tokens_are_known(monkeypatch: pytes
     for token in ("a", "b", "c"):
         clients.remember(token, uuid4())
     assert len(clients._accounts) == 2
+
+
+async def test_whoever_uses_a_public_key_takes_turns_by_address_and_not_with_the_servers_of_its_project(
+    flagstaff: Flagstaff, client: Caller, keys: KeyMaker, environment: Json
+) -> None:
+    found = []
+    for kind in ("browser", "server"):
+        key = await keys.create(environment, kind)
+        assert (await client.post("/ofrep/v1/evaluate/flags", json={}, headers={"x-api-key": key})).status_code == 200
+        for address in ("192.0.2.1", "192.0.2.2"):
+            scope = {"path": "/ofrep/v1/evaluate/flags", "headers": [(b"x-api-key", key.encode())], "method": "POST"}
+            found.append(flagstaff.edge.clients.find({**scope, "client": (address, 1)}))
+    assert len(set(found)) == 3
+    assert found[2] == found[3]
+    assert all(each.rank is Rank.KNOWN for each in found)

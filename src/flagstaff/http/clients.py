@@ -5,7 +5,7 @@ may be known for longer, and is refused when it is read.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from starlette.types import Scope
 from flagstaff.concurrency.loop_turns import LoopClient, Rank
 from flagstaff.http.limits import Limits
 from flagstaff.http.operations import ACCOUNT_ID, READING
+from flagstaff.limits.key_owners import KeyOwner
 
 IS_FREE = "is_free"
 """The name in a request's state by which a response says that it counts against no share: a file of the dashboard."""
@@ -33,8 +34,8 @@ _Headers = Iterable[tuple[bytes, bytes]]
 class Clients:
     """Finds the clients of requests."""
 
-    def __init__(self, limits: Limits, find_key: Callable[[str], Hashable | None]) -> None:
-        """`find_key` returns the name of a valid SDK key, without waiting for anything; None for any other text."""
+    def __init__(self, limits: Limits, find_key: Callable[[str], KeyOwner | None]) -> None:
+        """`find_key` returns the owner of a valid SDK key, without waiting for anything; None for any other text."""
         self.limits = limits
         self.find_key = find_key
         self._accounts: OrderedDict[bytes, UUID] = OrderedDict()  # by the digests of tokens
@@ -65,14 +66,16 @@ class Clients:
         return given is not None and self.find_key(given.decode("latin-1")) is not None
 
     def _find(self, scope: Scope) -> LoopClient:
-        given = _credential_in(scope["headers"])
-        if given is not None:
-            is_of_api = scope["path"].startswith(_API)
-            name = self._find_account(given) if is_of_api else self.find_key(given.decode("latin-1"))
-            if name is not None:
-                is_change = is_of_api and scope["method"] not in READING
-                return LoopClient(Rank.CHANGE if is_change else Rank.KNOWN, name)
-        return LoopClient(Rank.STRANGER, self.limits.client(scope))
+        address, given = self.limits.client(scope), _credential_in(scope["headers"])
+        if given is None:
+            return LoopClient(Rank.STRANGER, address)
+        if not scope["path"].startswith(_API):
+            owner = self.find_key(given.decode("latin-1"))
+            return LoopClient(Rank.STRANGER, address) if owner is None else owner.client_at(address)
+        account_id = self._find_account(given)
+        if account_id is None:
+            return LoopClient(Rank.STRANGER, address)
+        return LoopClient(Rank.KNOWN if scope["method"] in READING else Rank.CHANGE, account_id)
 
     def _find_account(self, token: bytes) -> UUID | None:
         return self._accounts.get(_digest(token)) or self.read_account(token.decode("latin-1"))

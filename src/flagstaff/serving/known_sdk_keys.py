@@ -13,6 +13,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownEnvironment, ProjectSnapshot
+from flagstaff.limits.key_owners import KeyOwner
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.projects.sdk_keys import KeyKind, hash_sdk_key, project_in
 from flagstaff.serving.current_snapshots import Snapshots
@@ -96,12 +97,14 @@ class SdkKeys:
             self._texts[project_id][key] = key_hash
         return access
 
-    def find_owner(self, key: str) -> UUID | None:
-        """Find the project of a key, by which it takes its turns, without loading anything; None for any other text.
-
-        The key may have expired.
-        """
-        return self._projects.get(hash_sdk_key(key))
+    def find_owner(self, key: str) -> KeyOwner | None:
+        """Find who takes turns with a key, without loading anything; None for any other text. It may have expired."""
+        key_hash = hash_sdk_key(key)
+        project_id = self._projects.get(key_hash)
+        if project_id is None:
+            return None
+        access = self._opened.get(project_id, {}).get(key_hash)
+        return KeyOwner(project_id, is_public=access is not None and access.kind is KeyKind.BROWSER)
 
     async def find_by_id(self, project_id: UUID, key_id: UUID) -> Access | None:
         """Find the access of an environment's key by its id; None if it does not exist, was revoked or has expired.

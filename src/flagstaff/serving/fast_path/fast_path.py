@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple, cast
 import httptools
 from uvicorn.server import ServerState
 
-from flagstaff.concurrency.loop_turns import LoopClient, Rank
+from flagstaff.concurrency.loop_turns import LoopClient
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.history.callers import read_user_agent
 from flagstaff.http.bodies import BYTE_ORDER_MARK
@@ -152,7 +152,9 @@ class FastPathProtocol(BoundedProtocol):
         """The owner of the SDK key of a plain request, and otherwise the address."""
         head = self.fast_path.head(data[: data.find(_END, 0, _HEAD_MAX_BYTES) + len(_END)])
         owner = self.fast_path.find_owner(head.sdk_key) if head is not None else None
-        return super().client_of(data) if owner is None else LoopClient(Rank.KNOWN, owner)
+        if head is None or owner is None:
+            return super().client_of(data)
+        return owner.client_at(self._client or self.fast_path.limits.client_of(self.client, head.headers))
 
     def receive(self, data: bytes) -> None:
         if self._held:
