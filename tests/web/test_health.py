@@ -34,6 +34,8 @@ async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff
         "recorder-collect",
         "recorder-write",
         "snapshot-retry",
+        "snapshot-memory",
+        "environment-removal",
         "snapshot-unload",
         "history-roll-up",
         "applications-write",

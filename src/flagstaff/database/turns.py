@@ -121,7 +121,7 @@ class WriteTimes:
             if began_at is not None:
                 seconds = perf_counter() - began_at
                 self._observe_turn(name, seconds)
-                if seconds >= LONG_TURN_SECONDS:
+                if seconds >= LONG_TURN_SECONDS and self._observe_turn is not _ignore:  # a command does not log it
                     client = None if claim.client is None else str(claim.client)
                     log.warning("long_write_turn", seconds=round(seconds, 3), priority=name, client=client)
 
