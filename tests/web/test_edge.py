@@ -3,6 +3,7 @@
 import io
 import json
 from ipaddress import ip_network
+from time import monotonic
 
 import pytest
 import structlog
@@ -76,13 +77,14 @@ async def test_a_flood_beyond_a_limit_writes_a_hundred_entries_in_ten_seconds_an
 async def test_what_anyone_can_send_writes_a_thousand_entries_in_ten_seconds_and_never_hides_an_account(
     ada: Caller, call_from: Call, log_stream: io.StringIO
 ) -> None:
-    stranger = call_from("192.0.2.7")
+    stranger, began = call_from("192.0.2.7"), monotonic()
     for number in range(1_005):
         assert (await stranger.get(f"/unknown/{number}")).status_code == 404
+    periods = 1 + int((monotonic() - began) // 10)  # on a busy machine, more than one
     assert (await ada.get("/api/projects")).status_code == 200
     entries = [json.loads(line) for line in log_stream.getvalue().splitlines()]
     written = [(entry["path"], entry["status"]) for entry in entries if entry["event"] == "request"]
-    assert len([path for path, _ in written if path.startswith("/unknown/")]) <= 1_000
+    assert len([path for path, _ in written if path.startswith("/unknown/")]) <= 1_000 * periods
     assert written[-1] == ("/api/projects", 200)
 
 
