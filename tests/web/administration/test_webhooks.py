@@ -4,20 +4,24 @@ from typing import Any
 
 import pytest
 
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, created, field_errors
 from tests.support.receiver import Receiver
+from tests.web.webhooks.conftest import settle
 
 NETWORKS = {"FLAGSTAFF_WEBHOOK_NETWORKS": "127.0.0.0/8"}
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [NETWORKS])
-async def test_those_of_the_instance_are_for_administrators(root: Caller, ada: Caller, client: Caller) -> None:
+async def test_those_of_the_instance_are_for_administrators(
+    flagstaff: Flagstaff, root: Caller, ada: Caller, client: Caller
+) -> None:
     async with Receiver() as receiver:
-        await use(root, ada, client, receiver)
+        await use(flagstaff, root, ada, client, receiver)
 
 
-async def use(root: Caller, ada: Caller, client: Caller, receiver: Receiver) -> None:
+async def use(flagstaff: Flagstaff, root: Caller, ada: Caller, client: Caller, receiver: Receiver) -> None:
     body: dict[str, Any] = {"url": receiver.url, "events": ["account.registered", "project.*"]}
     assert (await client.post("/api/admin/webhooks", json=body)).status_code == 401
     assert (await ada.post("/api/admin/webhooks", json=body)).status_code == 403
@@ -37,6 +41,7 @@ async def use(root: Caller, ada: Caller, client: Caller, receiver: Receiver) -> 
     assert message.json["data"]["project"] == {"id": project["id"], "name": "Another shop"}
     assert (await root.put(path, json={"enabled": False})).json()["enabled"] is False
     assert (await root.post(f"{path}/rotate-secret")).status_code == 200
+    await settle(flagstaff)
     assert len((await root.get(f"{path}/deliveries", params={"state": "delivered"})).json()["items"]) == 2
     assert (await root.delete(path)).status_code == 204
     assert (await root.get("/api/admin/webhooks")).json() == []
