@@ -125,5 +125,7 @@ async def list_stored(database: Database) -> list[StoredEvent]:
     """The events in the history, in the order in which they were stored."""
     segments = tables.event_segments.c
     async with database.read_history() as connection:
-        rows = await connection.execute(sa.select(segments.content, segments.key_kind).order_by(segments.id))
+        rows = await connection.execute(
+            sa.select(segments.id, segments.content, segments.key_kind).order_by(segments.id)
+        )
         return [StoredEvent(*event, kind_of(row), row.id) for row in rows for event in unpack(row.content)]

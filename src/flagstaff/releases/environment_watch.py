@@ -206,7 +206,7 @@ class EnvironmentWatch:
                 for each in changed:
                     self._drop(each.release.id)
                 some = [each for each in some if each not in changed]
-            change = await changes_store.latest_change(connection, self.environment_id)
+            change = await changes_store.latest_change(connection, some[0].release.project_id) if some else 0
             known = [each.known_change for each in some if 0 <= each.known_change < change]
             flags = set[UUID]()
             found = (

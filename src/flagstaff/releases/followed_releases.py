@@ -40,7 +40,7 @@ class Unstored:
 class FollowedRelease:
     """A release with the version of its stored counts, and the positions up to which it needs to read nothing.
 
-    `known_change` is the number of the last change of its environment with which the cuts of its buckets are known; -1
+    `known_change` is the number of the last change of its project with which the cuts of its buckets are known; -1
     if they are to be read. `cuts_change` is the number of the last change of `flags`, from which they come.
     `counted_at` is the turn in which it was last counted, and `ahead_since` the time since which its positions are
     ahead of the stored ones.
