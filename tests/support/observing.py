@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 
 from flagstaff.database.database import Database
 from flagstaff.releases.observer import LOOK_SECONDS, Observer
@@ -17,7 +18,7 @@ def observe(url: str | None, directory: Path, name: str) -> None:
             """No guard acts here."""
 
         database = Database(url, directory)
-        observer = Observer(database, name, act, Watching(database, lambda: datetime.now(UTC), lambda: 0.0))
+        observer = Observer(database, name, act, Watching(database, lambda: datetime.now(UTC), monotonic))
         while True:
             await observer.look()
             await asyncio.sleep(LOOK_SECONDS)

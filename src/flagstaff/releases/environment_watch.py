@@ -145,28 +145,44 @@ class EnvironmentWatch:
     async def _count_some(self, chosen: Sequence[FollowedRelease], until: float) -> None:
         """Count a piece of the news for some releases, and have guards act."""
         metrics = await self._read_metrics([each.release for each in chosen])
-        async with self.database.read_history() as connection:
-            number = self._latest and self._latest.number
-            news = None if number is None else await read_shared_news(connection, number, chosen, metrics.keys())
+        try:
+            news = await self._read_news(chosen, metrics)
+        except Exception as error:  # noqa: BLE001 - it is told of each, and other environments are still looked at
+            for each in chosen:
+                await self._fail(each.release, error)
+                if perf_counter() >= until:
+                    break
+            return
         if news is None:
             self._done.update(each.release.id for each in chosen)
             return
         at_once = max(1, min(_AT_ONCE, _EVALUATIONS_AT_ONCE // max(1, news.size)))
         for some in parts_of(sorted(chosen, key=lambda each: each.counted_at), at_once):
-            try:
-                await self._count_together(some, news, metrics)
-            except Exception as error:  # noqa: BLE001 - it is told, and the others are counted
-                if len(some) == 1:
-                    await self._fail(some[0].release, error)
-                    continue
-                for each in some:  # one of them may be the cause
-                    if each.release.id in self._followed:
-                        try:
-                            await self._count_together([each], news, metrics)
-                        except Exception as own:  # noqa: BLE001 - it is told, and the others are counted
-                            await self._fail(each.release, own)
+            await self._count_apart_if_needed(some, news, metrics)
             if perf_counter() >= until:
                 return
+
+    async def _read_news(self, chosen: Sequence[FollowedRelease], metrics: Mapping[str, Metric]) -> SharedNews | None:
+        """Read a piece of the news; None if nothing was recorded in the environment."""
+        if self._latest is None:
+            return None
+        async with self.database.read_history() as connection:
+            return await read_shared_news(connection, self._latest.number, chosen, metrics.keys())
+
+    async def _count_apart_if_needed(
+        self, some: Sequence[FollowedRelease], news: SharedNews, metrics: Mapping[str, Metric]
+    ) -> None:
+        """Count the news for releases together, and one by one if that fails: one of them may be the cause."""
+        try:
+            await self._count_together(some, news, metrics)
+        except Exception as error:  # noqa: BLE001 - it is told, and the others are counted
+            if len(some) == 1:
+                await self._fail(some[0].release, error)
+                return
+            for each in some:
+                if each.release.id in self._followed:
+                    each.known_change = -1  # the cuts may have been read and not stored
+                    await self._count_apart_if_needed([each], news, metrics)
 
     async def _count_together(
         self, some: Sequence[FollowedRelease], news: SharedNews, metrics: Mapping[str, Metric]
