@@ -7,12 +7,14 @@ the same checks of permissions again.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from flagstaff.changes.changes import Actor, Change, Scope
+from flagstaff.concurrency.claims import claiming, current_claim
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.database.revisions_store import find_project_revision, record_found
 from flagstaff.idempotency import idempotency_store
@@ -69,7 +71,7 @@ class Idempotency:
         # An access token must not get the responses to others. No key contains a space.
         key = f"{actor.token.id} {key}" if actor.token else key
         now = self.now()
-        async with self.database.shared_transaction() as transaction:
+        async with self._transaction() as transaction:
             connection = transaction.connection
             stored = await idempotency_store.claim(
                 connection, actor.account_id, key, fingerprint=fingerprint, now=now, expired_at=now - KEY_LIFETIME
@@ -96,6 +98,14 @@ class Idempotency:
             if stored.outcome is Outcome.DROPPED:
                 raise Error(Code.CONFLICT, _GONE)
             return Answer(stored.status, [stored.body], is_replayed=True)
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[Transaction]:
+        """A transaction that locks no project before the key is claimed: `hold_back_claims` needs this order."""
+        claim = current_claim()
+        with claiming(claim.client, claim.priority):
+            async with self.database.shared_transaction() as transaction:
+                yield transaction
 
     async def purge(self, now: datetime | None = None) -> None:
         """Delete the keys that have expired by `now` in small steps."""
