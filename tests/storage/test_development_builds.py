@@ -15,7 +15,7 @@ from flagstaff.database.sqlite.files import HISTORY_FILE, State, inspect_files
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import AT
 from tests.support.contents import contents, fill_every_table
-from tests.support.development_builds import make_earlier, version_of
+from tests.support.development_builds import forget_later_revisions, make_earlier, version_of
 from tests.support.next_revision import next_revision
 from tests.support.schemas import read_schema, run_on
 from tests.support.stores import Store, sqlite_store
@@ -39,6 +39,7 @@ async def test_a_database_of_an_older_revision_is_refused_and_left_alone(
     database: Database, store: Store, revision: str
 ) -> None:
     await fill_every_table(store)
+    await forget_later_revisions(store)
     before = await contents(store)
     await make_earlier(store, revision)
     assert not await is_supported(database)
@@ -59,6 +60,7 @@ async def test_a_database_of_the_last_revision_keeps_its_rows_and_is_then_as_a_n
     database: Database, store: Store
 ) -> None:
     await fill_every_table(store)
+    await forget_later_revisions(store)
     before, schema = await contents(store), await run_on(store, read_schema)
     await make_earlier(store)
     assert not await is_supported(database)

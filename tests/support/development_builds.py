@@ -3,7 +3,8 @@
 import sqlalchemy as sa
 
 from flagstaff.database.development_builds import LAST_REVISION
-from flagstaff.database.schema_state import known_revisions, present_revision
+from flagstaff.database.migrate import migrate
+from flagstaff.database.schema_state import FIRST, known_revisions
 from tests.support.schemas import run_on
 from tests.support.stores import Store
 
@@ -16,13 +17,21 @@ _UNDO = (
 )
 
 
+async def forget_later_revisions(store: Store) -> None:
+    """Leave only what the first revision of 1.0 can hold, at the newest one."""
+    await migrate(store.database_url, store.data_directory, FIRST, force=True)
+    await migrate(store.database_url, store.data_directory)
+
+
 async def make_earlier(store: Store, revision: str = LAST_REVISION) -> None:
-    """Turn a database into one of a development build, with all rows."""
+    """Turn a database into one of a development build, with all rows that the first revision of 1.0 can hold."""
+    is_later = (await version_of(store))[0] in known_revisions()
+    if is_later:
+        await migrate(store.database_url, store.data_directory, FIRST, force=True)
 
     def change(connection: sa.Connection) -> None:
-        if present_revision(connection) in known_revisions():
-            for each in _UNDO:
-                connection.exec_driver_sql(each)
+        for each in _UNDO if is_later else ():
+            connection.exec_driver_sql(each)
         statement = sa.text("UPDATE alembic_version SET version_num = :revision, oldest_supported = '0022'")
         connection.execute(statement, {"revision": revision})
 

@@ -53,9 +53,11 @@ def next_revision(folder: Path, and_then: str = "pass", *, contracts: bool = Fal
     if contracts:
         script += f'\n\noldest_supported = "{revision}"\n'
     (scripts / "versions" / f"{revision}_colours.py").write_text(script)
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (schema_state, migration_scripts):
-            patch.setattr(module, "SCRIPTS", scripts)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (schema_state, migration_scripts):
+                patch.setattr(module, "SCRIPTS", scripts)
+            known_revisions.cache_clear()
+            yield revision
+    finally:  # also after a failure: other tests have the same cache
         known_revisions.cache_clear()
-        yield revision
-    known_revisions.cache_clear()

@@ -18,6 +18,9 @@ CREATE TABLE history.event_id_pages (
 
 CREATE FUNCTION history.skip_id_in_pages() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF NEW.digest !~ '^[0-9a-f]{16}' THEN
+        RETURN NEW;
+    END IF;
     IF EXISTS (
         SELECT
         FROM history.event_id_generations g
