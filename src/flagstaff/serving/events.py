@@ -53,8 +53,13 @@ class _KeyInBody(msgspec.Struct, gc=False):
     sdk_key: str | None = None
 
 
+class _EnvironmentInBody(msgspec.Struct, gc=False):
+    environment: str
+
+
 _decode = msgspec.json.Decoder(EventsRequest).decode
 _decode_key = msgspec.json.Decoder(_KeyInBody).decode
+_decode_environment = msgspec.json.Decoder(_EnvironmentInBody).decode
 
 
 class EventsRoute:
@@ -108,10 +113,9 @@ class EventsRoute:
             return None
         if _KEY in body:
             return None  # the keys have to be compared
-        if own is None and len(access.project.environments) < len(access.project.known):
-            return None  # it may have to be loaded
-        if any(map(sticky_attributes, access.project.environments.values() if own is None else (own,))):
-            return None  # an event may count for several units
+        concerned = own or _find_loaded(access, body)
+        if concerned is None or sticky_attributes(concerned):
+            return None  # it has to be loaded, or an event may count for several units
         admit(self._limits.events, client)
         if own is not None and not self._sdk_keys.use(access):
             raise _no_key()
@@ -178,6 +182,14 @@ class EventsRoute:
         self._buffer.record(environment.environment_id, checked.rows, checked.unknown, checked.key_kind, access.key_id)
         accepted = len(events) - len(checked.ignored)
         return _encode({"accepted": accepted, "ignored": checked.ignored}), environment
+
+
+def _find_loaded(access: Access, body: bytes) -> EnvironmentSnapshot | None:
+    """The environment that a body names, if it is loaded; None also for a body that cannot be read."""
+    try:
+        return access.project.environments.get(_decode_environment(body).environment)
+    except (*UNREADABLE, RecursionError):
+        return None
 
 
 def _no_key() -> UnauthenticatedError:

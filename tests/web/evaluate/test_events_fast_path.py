@@ -121,7 +121,7 @@ async def test_both_answer_with_the_same_bytes_and_record_the_same(
         stored.append(await list_stored(flagstaff.database))
     assert answers[0] == answers[1]
     assert answers[0].status != 500
-    assert [each[:2] + each[3:] for each in stored[1]] == [each[:2] + each[3:] for each in stored[0] * 2]
+    assert [each[:2] + each[3:5] for each in stored[1]] == [each[:2] + each[3:5] for each in stored[0] * 2]
 
 
 async def test_both_record_that_a_key_is_a_pages(
