@@ -27,7 +27,7 @@ from bench.places import Place, make_place
 from bench.raw_http import Connection, request
 from bench.report import print_table
 from bench.servers import CHECKOUT, FlagstaffServer, Switches
-from bench.steady import Answered, percentile, time_evaluations, time_requests
+from bench.steady import Answered, beside, percentile, time_evaluations, time_requests, yield_core
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, make_postgresql_template, postgresql_store
 
@@ -151,19 +151,12 @@ def _attacking(attack: Attack, stage: Stage) -> Iterator[Any]:
     context = multiprocessing.get_context("spawn")
     counts = context.Array("i", 6)
     process = context.Process(target=_attack, args=(ATTACKS.index(attack), stage, counts), daemon=True)
-    process.start()
-    try:
-        deadline = time.monotonic() + 30
-        while not any(counts[:]) and time.monotonic() < deadline:
-            time.sleep(0.05)
+    with beside(process, lambda: any(counts[:])):
         yield counts
-    finally:
-        process.kill()
-        process.join()
 
 
 def _attack(place: int, stage: Stage, counts: Any) -> None:
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # the victim is on the same core
+    yield_core()
 
     def count(status: int) -> None:
         counts[status // 100] += 1

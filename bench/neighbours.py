@@ -12,7 +12,6 @@ import os
 import random
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from bench.places import PASSWORD, Place, make_key, make_place
 from bench.raw_http import Connection, request
 from bench.report import print_table
 from bench.servers import FlagstaffServer, Switches
-from bench.steady import RATE, percentile, time_evaluations
+from bench.steady import RATE, beside, percentile, time_evaluations, yield_core
 from tests.support.stores import Store
 
 QUIET_SECONDS, NOISY_SECONDS = 4, 8
@@ -229,20 +228,12 @@ def _noise(port: int, noise: Noise) -> Iterator[Any]:
     context = multiprocessing.get_context("spawn")
     answered = context.Value("i", 0)
     process = context.Process(target=_make_noise, args=(port, noise, answered), daemon=True)
-    process.start()
-    try:
-        deadline = time.monotonic() + 30
-        while not answered.value and time.monotonic() < deadline:
-            time.sleep(0.05)
+    with beside(process, lambda: bool(answered.value)):
         yield answered
-    finally:
-        process.kill()
-        process.join()
 
 
 def _make_noise(port: int, noise: Noise, answered: Any) -> None:
-    # The client that times evaluations is on the same core, and must not wait for this process.
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    yield_core()
     asyncio.run(_work(port, noise, answered))
 
 

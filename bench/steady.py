@@ -1,9 +1,12 @@
 """Requests at a steady rate, each of which is timed from its scheduled start."""
 
 import asyncio
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 
 from bench.raw_http import Connection
 
@@ -63,6 +66,25 @@ async def time_evaluations(port: int, evaluate: bytes, seconds: float) -> list[f
     answered = await time_requests(port, lambda _: evaluate, RATE, seconds)
     assert {each.status for each in answered} <= {200, 0}
     return [each.seconds for each in answered]
+
+
+@contextmanager
+def beside(process: BaseProcess, has_begun: Callable[[], bool]) -> Iterator[None]:
+    """Run a process that generates load until the block ends, which begins when it has got an answer."""
+    process.start()
+    try:
+        deadline = time.monotonic() + 30
+        while not has_begun() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        yield
+    finally:
+        process.kill()
+        process.join()
+
+
+def yield_core() -> None:
+    """Let this process run only when nothing else wants its core: the client that measures is on the same one."""
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def percentile(seconds: Sequence[float], part: float) -> float:

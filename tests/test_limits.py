@@ -360,7 +360,7 @@ TESTS: dict[str, list[str]] = {
         )
     ],
     "release-turns": [
-        "unit/releases/test_project_turns.py::test_whoever_has_had_time_comes_after_all_who_have_had_less",
+        "unit/releases/test_watch_turns.py::test_whoever_has_had_time_comes_after_all_who_have_had_less",
         "services/test_many_releases.py::test_a_guard_acts_before_the_releases_of_another_project_are_counted",
     ],
     "release-outlooks": ["storage/history/test_events.py::test_the_latest_events_are_read_up_to_a_bound"],

@@ -15,7 +15,6 @@ from flagstaff.releases.statistics.limits import find_limits, place_of
 
 USERS_LEAST = 5
 """The users with an event from which a basis is made of them."""
-_AT_ONCE = 500  # numbers, which take half a millisecond
 
 Numbers = Mapping[str, Mapping[str, Done]]
 """What users did, by metric and by unit."""

@@ -4,7 +4,7 @@ One reading feeds all of them, and costs more only for those about which it says
 ends when its time is over, and the next one goes on with those that have waited.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import perf_counter
@@ -224,12 +224,11 @@ class EnvironmentWatch:
                 some = [each for each in some if each not in changed]
             change = await changes_store.latest_change(connection, some[0].release.project_id) if some else 0
             known = [each.known_change for each in some if 0 <= each.known_change < change]
-            flags = set[UUID]()
-            found = (
-                await flag_changes_store.find_changed_flags(connection, self.environment_id, min(known), _CHANGES_MAX)
-                if known
-                else flags
-            )
+            found: Collection[UUID] | None = ()
+            if known:
+                found = await flag_changes_store.find_changed_flags(
+                    connection, self.environment_id, min(known), _CHANGES_MAX
+                )
             for each in some:
                 share = Share(each)
                 if each.needs_cuts(change, found):

@@ -16,8 +16,8 @@ from flagstaff.database.database import Database
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.environment_watch import EnvironmentWatch
 from flagstaff.releases.observations_store import Latest
-from flagstaff.releases.project_turns import ProjectTurns
 from flagstaff.releases.release_judgements import Act, Judge
+from flagstaff.releases.watch_turns import WatchTurns
 from flagstaff.releases.watched_releases import WatchedReleases
 from flagstaff.releases.watching import Part, Watching
 from flagstaff.telemetry.metrics import Metrics
@@ -43,7 +43,7 @@ class Observer:
     _releases: WatchedReleases = field(init=False)
     _wanted: dict[UUID, dict[UUID, datetime]] = field(default_factory=dict, init=False)
     _environments: dict[UUID, EnvironmentWatch] = field(default_factory=dict, init=False)
-    _turns: ProjectTurns = field(default_factory=lambda: ProjectTurns(monotonic), init=False)
+    _turns: WatchTurns = field(default_factory=lambda: WatchTurns(monotonic), init=False)
     _idle_until: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:

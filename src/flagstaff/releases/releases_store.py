@@ -249,12 +249,6 @@ async def postpone(connection: AsyncConnection, release_id: UUID, seconds: float
     await connection.execute(tables.releases.update().where(of_release).values(due_at=later))
 
 
-async def find_updated_at(connection: AsyncConnection, release_id: UUID) -> datetime | None:
-    """Find the time at which a release was last changed; None if it does not exist."""
-    query = sa.select(_columns.updated_at).where(_columns.id == release_id)
-    return (await connection.execute(query)).scalar_one_or_none()
-
-
 async def list_ended(connection: AsyncConnection, before: datetime) -> set[UUID]:
     """The releases that ended before a moment."""
     return set((await connection.execute(sa.select(_columns.id).where(_columns.ended_at < before))).scalars())

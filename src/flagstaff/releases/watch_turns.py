@@ -1,4 +1,4 @@
-"""Fair turns at what one process does for all projects: whoever has had the least time lately comes first."""
+"""Fair turns at watching releases, which one process does for all projects: the least served project comes first."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ HALF_LIFE_SECONDS = 5.0
 
 
 @dataclass(slots=True)
-class ProjectTurns:
+class WatchTurns:
     """The time that projects have had lately, and the environments of each that wait. `clock` is in seconds."""
 
     clock: Callable[[], float]

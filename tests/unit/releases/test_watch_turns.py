@@ -2,7 +2,7 @@
 
 from uuid import UUID, uuid4
 
-from flagstaff.releases.project_turns import HALF_LIFE_SECONDS, ProjectTurns
+from flagstaff.releases.watch_turns import HALF_LIFE_SECONDS, WatchTurns
 
 
 class Clock:
@@ -14,7 +14,7 @@ class Clock:
         return self.seconds
 
 
-def take(turns: ProjectTurns) -> UUID:
+def take(turns: WatchTurns) -> UUID:
     """The project whose turn it is."""
     turn = turns.next()
     assert turn is not None
@@ -23,7 +23,7 @@ def take(turns: ProjectTurns) -> UUID:
 
 def test_whoever_has_had_time_comes_after_all_who_have_had_less() -> None:
     clock = Clock()
-    turns, (busy, other, neighbour) = ProjectTurns(clock), [uuid4() for _ in range(3)]
+    turns, (busy, other, neighbour) = WatchTurns(clock), [uuid4() for _ in range(3)]
     for project, seconds in ((busy, 0.4), (other, 0.1)):
         turns.begin([(project, uuid4())])
         assert turns.next() is not None
@@ -35,7 +35,7 @@ def test_whoever_has_had_time_comes_after_all_who_have_had_less() -> None:
 
 def test_time_is_forgotten_so_that_nobody_waits_for_what_was_long_ago() -> None:
     clock = Clock()
-    turns, (busy, other) = ProjectTurns(clock), [uuid4() for _ in range(2)]
+    turns, (busy, other) = WatchTurns(clock), [uuid4() for _ in range(2)]
     turns.begin([])
     turns.end(busy, uuid4(), 1.0, has_more=False)
     clock.seconds = 4 * HALF_LIFE_SECONDS
@@ -46,7 +46,7 @@ def test_time_is_forgotten_so_that_nobody_waits_for_what_was_long_ago() -> None:
 
 
 def test_an_environment_with_more_to_do_waits_behind_the_others_of_its_project() -> None:
-    turns, project, places = ProjectTurns(Clock()), uuid4(), [uuid4() for _ in range(3)]
+    turns, project, places = WatchTurns(Clock()), uuid4(), [uuid4() for _ in range(3)]
     turns.begin([(project, each) for each in places])
     order = []
     for _ in range(4):
